@@ -1,0 +1,1 @@
+"""How it fades: retention (Eq. 1, 3) and strength (Eq. 2)."""

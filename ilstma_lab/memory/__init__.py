@@ -1,0 +1,1 @@
+"""What is remembered: dialogues, the global memory table, short-term memory, and how they are kept on disk."""
