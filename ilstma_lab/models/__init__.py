@@ -1,0 +1,1 @@
+"""Embedders and language models: what thinks for the memory, offline or behind an endpoint."""
