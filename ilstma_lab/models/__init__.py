@@ -1,1 +1,91 @@
 """Embedders and language models: what thinks for the memory, offline or behind an endpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ilstma_lab.models.cassette import Cassette
+    from ilstma_lab.protocols import Embedder, HitJudge, Merger, Profiler, Reader, Responder, Summarizer
+
+
+@dataclass(frozen=True)
+class Models:
+    """The parts that think. `name` is shown in every Turn; replace one with `dataclasses.replace(models, judge=...)`."""
+
+    name: str
+    embedder: Embedder
+    judge: HitJudge
+    reader: Reader
+    responder: Responder
+    summarizer: Summarizer
+    merger: Merger
+    profiler: Profiler
+
+
+@lru_cache(maxsize=1)
+def default_embedder() -> Embedder:
+    """Return the one Universal Sentence Encoder that everything shares; its weights are read at the first text."""
+    from ilstma_lab.models.embedders import UniversalSentenceEncoder
+
+    return UniversalSentenceEncoder()
+
+
+def offline(embedder: Embedder | None = None) -> Models:
+    """Return parts that need no network, no key and no language model: they compare, count and quote."""
+    from ilstma_lab.models.extractive_answer import ExtractiveResponder
+    from ilstma_lab.models.extractive_judge import ExtractiveJudge
+    from ilstma_lab.models.extractive_profile import ExtractiveProfiler
+    from ilstma_lab.models.extractive_reader import ExtractiveReader
+    from ilstma_lab.models.extractive_summary import ExtractiveMerger, ExtractiveSummarizer
+    from ilstma_lab.models.offline import OFFLINE_MODEL
+    from ilstma_lab.models.sentence_vectors import SentenceVectors
+
+    embedder = embedder or default_embedder()
+    vectors = SentenceVectors()
+    return Models(
+        name=OFFLINE_MODEL,
+        embedder=embedder,
+        judge=ExtractiveJudge(vectors=vectors),
+        reader=ExtractiveReader(),
+        responder=ExtractiveResponder(vectors=vectors),
+        summarizer=ExtractiveSummarizer(),
+        merger=ExtractiveMerger(embedder),
+        profiler=ExtractiveProfiler(),
+    )
+
+
+def endpoint(
+    model: str,
+    *,
+    embedding_model: str | None = None,
+    base_url: str | None = None,
+    timeout: float = 60,
+    judge_calls: int = 1,
+    cassette: Cassette | None = None,
+) -> Models:
+    """Return parts that prompt `model` at an OpenAI-compatible endpoint; the key comes from OPENAI_API_KEY alone.
+
+    `base_url` or OPENAI_BASE_URL names the endpoint; `timeout` in seconds. Without `embedding_model` the default offline embedder
+    is used. With a cassette that replays, nothing is sent. Raises ModelError where address or key is missing.
+    """
+    from ilstma_lab.models import prompted
+    from ilstma_lab.models.chat import ChatClient
+    from ilstma_lab.models.endpoint_embedder import EndpointEmbedder
+
+    replays = cassette is not None and cassette.mode == "replay"
+    client = None if replays else ChatClient(model, base_url=base_url, timeout=timeout)
+    chat = client if cassette is None else cassette.around(model, client)
+    embedder = EndpointEmbedder(embedding_model, base_url=base_url, timeout=timeout) if embedding_model else default_embedder()
+    return Models(
+        name=model,
+        embedder=embedder,
+        judge=prompted.PromptedJudge(chat, calls=judge_calls),
+        reader=prompted.PromptedReader(chat),
+        responder=prompted.PromptedResponder(chat),
+        summarizer=prompted.PromptedSummarizer(chat),
+        merger=prompted.PromptedMerger(chat),
+        profiler=prompted.PromptedProfiler(chat),
+    )

@@ -1,0 +1,82 @@
+"""Answers by quotation: what was said, when, in which row. No language model, and the wording says so by quoting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from ilstma_lab.memory.entry import MemoryEntry, is_blank
+from ilstma_lab.models.offline import unsent
+from ilstma_lab.models.prompts import messages
+from ilstma_lab.models.sentence_vectors import SentenceVectors
+from ilstma_lab.models.sentences import is_chinese
+from ilstma_lab.models.stream import Stream
+
+if TYPE_CHECKING:
+    from ilstma_lab.memory.segments import ShortTermMemory
+    from ilstma_lab.protocols import Query
+
+QUOTE_CHARACTERS = 400
+_MONTHS = "January February March April May June July August September October November December".split()
+_CUT = " […]"
+
+
+class ExtractiveResponder:
+    """Answers by quoting: from each of the best `rows` relevant rows the user's turn and the assistant's nearest sentence.
+
+    Relevant rows are taken in the order of the retrieval, rows of the cache only where none is relevant.
+    """
+
+    def __init__(self, *, rows: int = 2, vectors: SentenceVectors | None = None):
+        self.rows = rows
+        self.vectors = vectors or SentenceVectors()
+
+    def answer(self, query: Query, memory: ShortTermMemory) -> Iterator[str]:
+        """Return the answer as a stream of one piece, in the question's language; it says so where the memory holds nothing."""
+        rows = (memory.relevant or memory.cache)[: self.rows]
+        return Stream.of(unsent("answer", messages.answer(query, memory), quote(query, rows, self.vectors)))
+
+
+def quote(query: Query, rows: Sequence[MemoryEntry], vectors: SentenceVectors) -> str:
+    """Return what these rows say on the question, one line a row, with date and row number; the judge uses it too."""
+    chinese = is_chinese(query.text)
+    lines = [_quote_row(query, row, vectors, chinese=chinese) for row in rows]
+    if not lines:
+        return "在我的记忆里没有找到与此有关的内容。" if chinese else "I find nothing on this in my memory."
+    return "\n".join(lines)
+
+
+def _quote_row(query: Query, row: MemoryEntry, vectors: SentenceVectors, *, chinese: bool) -> str:
+    said = _clip(row.user, query, vectors)
+    answered = vectors.nearest(row.assistant, query.vector, query.embedder)[0]
+    answered = answered if len(answered) <= QUOTE_CHARACTERS else answered[:QUOTE_CHARACTERS] + _CUT
+    day = spoken_date(row.created, query.at, chinese=chinese)
+    if chinese:
+        parts = [f"你说：“{said}”" if said else "", f"我回答：“{answered}”" if answered else ""]
+        return f"{day}（第 {row.index} 行）" + "".join(part for part in parts if part)
+    parts = [f'you said: "{said}"' if said else "", f'I answered: "{answered}"' if answered else ""]
+    return f"On {day} (row {row.index}) " + " ".join(part for part in parts if part)
+
+
+def _clip(turn: str, query: Query, vectors: SentenceVectors) -> str:
+    if is_blank(turn):
+        return ""
+    whole = " ".join(turn.split())
+    if len(whole) <= QUOTE_CHARACTERS:
+        return whole
+    best = vectors.nearest(turn, query.vector, query.embedder)[0]
+    return best[:QUOTE_CHARACTERS] + _CUT
+
+
+def spoken_date(day: datetime, today: datetime, *, chinese: bool) -> str:
+    """Return a date as one says it; the year is left out where it is that of `today`.
+
+    >>> from datetime import UTC
+    >>> spoken_date(datetime(2023, 4, 5, tzinfo=UTC), datetime(2023, 5, 1, tzinfo=UTC), chinese=False)
+    '5 April'
+    """
+    year = day.year if day.year != today.year else None
+    if chinese:
+        return (f"{year}年" if year else "") + f"{day.month}月{day.day}日"
+    return f"{day.day} {_MONTHS[day.month - 1]}" + (f" {year}" if year else "")

@@ -1,0 +1,121 @@
+"""The messages of every prompt: instructions first, data in fences, the question last (the stable before the changing)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from ilstma_lab.memory.entry import MemoryEntry
+from ilstma_lab.models.prompts import en, zh
+from ilstma_lab.models.prompts.fence import fence
+from ilstma_lab.models.sentences import Language, language
+
+if TYPE_CHECKING:
+    from ilstma_lab.memory.segments import ShortTermMemory
+    from ilstma_lab.protocols import Query
+    from ilstma_lab.retrieval.recall import Chunk
+
+Messages = tuple[tuple[str, str], ...]
+
+SUMMARY_LINES = 6
+PERSONALITY_LINES = 8
+
+
+def _object(**properties: dict) -> dict:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+_TEXT = {"type": "string"}
+_FLAG = {"type": "boolean"}
+_ROWS = {"type": "array", "items": {"type": "integer"}}
+
+SCHEMAS: dict[str, dict] = {
+    "judge": _object(reasoning=_TEXT, answerable=_FLAG, answer=_TEXT, used=_ROWS),
+    "judge: can it": _object(answerable=_FLAG),
+    "judge: answer": _object(answer=_TEXT, used=_ROWS),
+    "read": _object(reason=_TEXT, index={"type": ["integer", "null"]}),
+    "merge": _object(reasoning=_TEXT, similar=_FLAG, merged={"type": "array", "items": _TEXT}),
+    "grade": _object(reason=_TEXT, accuracy={"type": "number"}, coherence={"type": "number"}),
+}
+"""The JSON schema of each purpose whose reply is structured."""
+
+
+def judge(query: Query, memory: ShortTermMemory) -> Messages:
+    """Return the prompt of step 2 in one call: can short-term memory answer, and what is the answer?"""
+    return _about_memory(_texts(query.text).JUDGE, query, memory)
+
+
+def judge_can(query: Query, memory: ShortTermMemory) -> Messages:
+    """Return the first of two prompts of step 2: can short-term memory answer?"""
+    return _about_memory(_texts(query.text).JUDGE_CAN, query, memory)
+
+
+def judge_answer(query: Query, memory: ShortTermMemory) -> Messages:
+    """Return the second of two prompts of step 2: the answer, once the first said that there is one."""
+    return _about_memory(_texts(query.text).JUDGE_ANSWER, query, memory)
+
+
+def answer(query: Query, memory: ShortTermMemory) -> Messages:
+    """Return the prompt of step 9."""
+    return _about_memory(_texts(query.text).ANSWER, query, memory)
+
+
+def read(query: Query, chunks: Sequence[Chunk]) -> Messages:
+    """Return the prompt of branch A's reader: which one dialogue of these excerpts holds the answer?"""
+    excerpts = "\n".join(fence("excerpt", chunk.text, number=number) for number, chunk in enumerate(chunks, 1))
+    return ("system", _texts(query.text).READ), ("user", f"{excerpts}\n\n{_question(query)}")
+
+
+def summarise(dialogues: Sequence[MemoryEntry]) -> Messages:
+    """Return the prompt for the summary of a group of dialogues; the reference date is that of the last one."""
+    texts = _texts_of(dialogues)
+    return ("system", texts.SUMMARISE.format(lines=SUMMARY_LINES)), ("user", _dialogues(dialogues, texts))
+
+
+def merge(old: str, new: str) -> Messages:
+    """Return the prompt for the overlap update of two summaries, whose lines carry their own dates."""
+    return ("system", _texts(old + new).MERGE), ("user", f"{fence('old', old)}\n{fence('new', new)}")
+
+
+def personality(portrait: str, dialogues: Sequence[MemoryEntry]) -> Messages:
+    """Return the prompt for the user's portrait, updated by these dialogues; the reference date is that of the last one."""
+    texts = _texts_of(dialogues)
+    known = fence("portrait", portrait or texts.NO_PORTRAIT)
+    return ("system", texts.PERSONALITY.format(lines=PERSONALITY_LINES)), ("user", f"{known}\n{_dialogues(dialogues, texts)}")
+
+
+def grade(question: str, answer: str, *, label: str, at: datetime) -> Messages:
+    """Return the prompt that grades `answer` against the right answer `label`, for a question asked at `at`."""
+    texts = _texts(question)
+    data = [fence("question", question), fence("right_answer", label), fence("answer", answer)]
+    return ("system", texts.GRADE), ("user", "\n".join([*data, "", texts.NOW.format(date=at.date())]))
+
+
+def again(messages: Messages, reply: str) -> Messages:
+    """Return `messages` with a reply that could not be read and the request to write it again."""
+    return *messages, ("assistant", reply), ("user", _texts(messages[0][1]).AGAIN)
+
+
+def _about_memory(system: str, query: Query, memory: ShortTermMemory) -> Messages:
+    return ("system", system), ("user", f"{memory.render(language(query.text))}\n\n{_question(query)}")
+
+
+def _question(query: Query) -> str:
+    return f"{_texts(query.text).NOW.format(date=query.at.date())}\n{fence('question', query.text)}"
+
+
+def _dialogues(dialogues: Sequence[MemoryEntry], texts: ModuleType) -> str:
+    rows = [fence("dialogue", f"user: {d.user}\nassistant: {d.assistant}", row=d.index, date=d.created.date()) for d in dialogues]
+    latest = max((d.created for d in dialogues), default=None)
+    return "\n".join([*rows, texts.NOW.format(date=latest.date())] if latest else rows)
+
+
+def _texts_of(dialogues: Sequence[MemoryEntry]) -> ModuleType:
+    return _texts("\n".join(d.user for d in dialogues))
+
+
+def _texts(text: str) -> ModuleType:
+    choice: Language = language(text)
+    return zh if choice == "zh" else en
