@@ -34,7 +34,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class BranchA:
-    """Branch A: the best chunks (at most 20 are kept, `read` of them were shown to the reader), then one reading."""
+    """Branch A: the best chunks (at most 20 are kept, `read` of them were shown to the reader), then one reading.
+
+    `named` is the reading's index if it is a row of the table. `engine`: what searched the chunks, faiss or numpy.
+    """
 
     chunks: tuple[Chunk, ...] = ()
     read: int = 0
@@ -42,6 +45,7 @@ class BranchA:
     named: int | None = None
     seconds: float = 0.0
     error: str = ""
+    engine: str = ""
 
 
 @dataclass(frozen=True, slots=True)

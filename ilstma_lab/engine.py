@@ -1,0 +1,371 @@
+"""ILSTMA: one question through nine steps (ILSTMA, section 3.1 and Figure 1)."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from ilstma_lab.clock import Clock, ManualClock, SystemClock
+from ilstma_lab.config import Config
+from ilstma_lab.errors import InputError
+from ilstma_lab.memory.echo import kind_of_turn, used_rows
+from ilstma_lab.memory.entry import Dialogue, MemoryEntry, clean_text, is_blank, to_instant
+from ilstma_lab.memory.segments import HistoryTurn, ShortTermMemory
+from ilstma_lab.memory.table import MemoryTable
+from ilstma_lab.models import Models, offline
+from ilstma_lab.models.sentences import language
+from ilstma_lab.protocols import PrefetchContext, Prefetcher, Query, Retriever
+from ilstma_lab.recorder import Event, Recorder
+from ilstma_lab.retrieval.dual import DualRetriever
+from ilstma_lab.retrieval.recall import Recall
+from ilstma_lab.summaries import Summaries
+from ilstma_lab.trace import Failure, RowView, Turn, Verdict
+
+_LONG_AGO = timedelta(days=30)
+
+
+class ClockWarning(UserWarning):
+    """The system's clock is far from the table's dialogues."""
+
+
+class ILSTMA:
+    """Long- and short-term memory around a language model: ask it, and look at every step of the Turn that comes back.
+
+    Parts that are not given are offline ones. `clock` tells when a question is asked that brings no time of its own.
+    """
+
+    def __init__(
+        self,
+        table: MemoryTable,
+        config: Config | None = None,
+        *,
+        models: Models | None = None,
+        clock: Clock | None = None,
+        retriever: Retriever | None = None,
+        prefetcher: Prefetcher | None = None,
+    ):
+        self.table = table
+        self.config = config or Config()
+        self.models = models or offline(table.embedder)
+        self.clock = clock or SystemClock()
+        self.memory = ShortTermMemory(table, self.config.short_term)
+        self.retriever = retriever or DualRetriever(self._retrieval_settings(), reader=self.models.reader)
+        self.prefetcher = prefetcher or self.config.prefetch
+        self.summaries = Summaries(
+            self.config.summaries, summarizer=self.models.summarizer, merger=self.models.merger, profiler=self.models.profiler
+        )
+        self.turns: list[Turn] = []
+        self._count = 0
+        self._lock = threading.RLock()
+        if clock is None:
+            self._warn_of_old_table()
+
+    # -- the nine steps ----------------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        question: str,
+        *,
+        at: datetime | None = None,
+        remember: bool = True,
+        on_event: Callable[[Event], None] | None = None,
+    ) -> Turn:
+        """Return the finished Turn; when it is there, it is on the disk if the table has a file.
+
+        `at`: when the question is asked (default: the clock's time). `remember=False` answers, touches and prefetches, but
+        stores no new row. `on_event` gets each step and each piece of the answer as they come. A model that fails
+        gives a Turn with `failure`; the question is kept, and `retry` asks it again. Raises InputError for a blank question.
+        """
+        question = clean_text(question, name="the question")
+        if is_blank(question):
+            raise InputError("the question is blank: type something to ask; nothing was changed")
+        with self._lock:
+            moment = to_instant(at) if at is not None else self.clock.now()
+            before = self.memory.state()
+            try:
+                turn = _RunningTurn(self, question, moment, remember=remember, on_event=on_event).run()
+            except BaseException:
+                self.memory.restore(before)
+                raise
+            if turn.failure:
+                self.memory.restore(before)
+            self.turns.append(turn)
+            return turn
+
+    async def aask(self, question: str, **options) -> Turn:
+        """Return what `ask` returns, without holding up the event loop."""
+        return await asyncio.to_thread(self.ask, question, **options)
+
+    def retry(self, *, on_event: Callable[[Event], None] | None = None) -> Turn:
+        """Ask the question that was left unanswered, by a failing model or a crash, once more."""
+        if self.table.unanswered is None:
+            raise InputError("no question is left unanswered")
+        question, at = self.table.unanswered
+        return self.ask(question, at=at, on_event=on_event)
+
+    # -- around the turns --------------------------------------------------------------------------------------------
+
+    def summarise(self, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Summarise all full groups that have no summary yet, as after an import; return how many were made."""
+        with self._lock:
+            return self.summaries.update_all(self.table, at=self.clock.now(), progress=progress)
+
+    def fork(self, config: Config | None = None, *, models: Models | None = None) -> ILSTMA:
+        """Return a lab over a copy of the table, with the same short-term memory, for what-if; nothing it does comes back here."""
+        with self._lock:
+            other = ILSTMA(
+                self.table.fork(), config or self.config, models=models or self.models, clock=ManualClock(self.clock.now())
+            )
+            other.memory.restore(self.memory.state())
+            other._count = self._count
+            if isinstance(self.retriever, DualRetriever):
+                other.retriever.take_index(self.retriever)
+            return other
+
+    def close(self) -> None:
+        """Write what waits, and let go of the table's file."""
+        with self._lock:
+            self.table.close()
+
+    def __enter__(self) -> ILSTMA:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<ILSTMA over {self.table!r}, {self.models.name}, {self._count} turns>"
+
+    def _retrieval_settings(self):
+        settings = self.config.retrieval
+        if self.config.trace == "full":
+            settings = replace(settings, dialogues=replace(settings.dialogues, keep=None))
+        return settings
+
+    def _warn_of_old_table(self) -> None:
+        if len(self.table) and self.clock.now() - self.table.last_created > _LONG_AGO:
+            warnings.warn(
+                f"the table's last dialogue is of {self.table.last_created:%Y-%m-%d}, so by today's clock nearly all has faded. To go on "
+                "from there, give clock=ManualClock.after(table), or at= with each question.",
+                ClockWarning,
+                stacklevel=3,
+            )
+
+
+class _RunningTurn:
+    """One turn while it runs. The methods are the nine steps, numbered as in the paper; `run` is their order."""
+
+    def __init__(self, lab: ILSTMA, question: str, at: datetime, *, remember: bool, on_event: Callable[[Event], None] | None):
+        self.lab, self.table, self.memory, self.models = lab, lab.table, lab.memory, lab.models
+        self.question, self.at, self.remember = question, at, remember
+        self.language = language(question)
+        self.record = Recorder(on_event)
+        self.query = Query(question, at, lab.table.embedder)
+        self.verdict: Verdict | None = None
+        self.recall: Recall | None = None
+        self.selection = None
+        self.answer = ""
+        self.recalled: tuple[int, ...] = ()
+        self.row: int | None = None
+        self.kind = None
+        self.failure: Failure | None = None
+        self.rows: dict[int, RowView] = {}
+        self.answered_from = ()
+
+    def run(self) -> Turn:
+        begun = time.perf_counter()
+        self.collect()
+        hit = self.judge()
+        try:
+            if hit:
+                self.keep()
+            else:
+                self.memory.clear_for_miss()
+                self.read_table()
+                self.find()
+                self.inject_summary()
+            self.reply()
+        except Exception as error:
+            self.failure = Failure(9, type(error).__name__, str(error) or "the answer failed without a message")
+            answered = time.perf_counter()
+        else:
+            answered = time.perf_counter()
+            self.finish(hit)
+        return self._turn(hit and not self.failure, begun, answered)
+
+    def finish(self, hit: bool) -> None:
+        """After the answer: writes and prefetch in their order, the new row, the history, a summary that is due."""
+        due = self.lab.config.prefetch.trigger == "every" if hit else True
+        steps = [self.write, self.prefetch] if self.lab.config.write == "before" else [self.prefetch, self.write]
+        for step in steps if due else []:
+            step()
+        self.store(hit)
+        self.memory.push(HistoryTurn(self.question, self.answer, self.at, self.row))
+        self.summarise_when_due()
+
+    def collect(self) -> None:
+        with self.record.step(1, essential=True) as step:
+            self.memory.begin_turn()
+            self.table.open_question(self.question, self.at)
+            self.before = self.memory.views(self.language)
+            self._note_rows(self.memory.cache)
+            step.read["question"] = self.question
+            step.wrote["cleared"] = ["relevant"]
+
+    def judge(self) -> bool:
+        with self.record.step(2) as step:
+            if self.lab._count == 0:
+                step.note = "the first turn skips the judge: nothing has been prefetched"
+                return False
+            step.read["cache"] = [row.index for row in self.memory.cache]
+            self.verdict = self.models.judge.judge(self.query, self.memory)
+            step.calls += self.verdict.calls
+            step.note = self.verdict.reason
+        return bool(self.verdict and self.verdict.hit)
+
+    def keep(self) -> None:
+        with self.record.step(3) as step:
+            used = self.verdict.used
+            cached = [row.index for row in self.memory.cache]
+            self.recalled = tuple(cached) if used is None else tuple(row for row in used if row in self.table)
+            step.wrote["waiting"] = list(self.recalled)
+            step.note = "all segments but the history stay; touches wait for the next miss"
+            self._note_rows(self.table[row] for row in self.recalled)
+
+    def read_table(self) -> None:
+        with self.record.step(4) as step:
+            waiting = self.table.embed_pending() if self.table.pending.any() else 0
+            step.read.update(rows=len(self.table), summaries=len(self.table.summaries), pending=waiting)
+
+    def find(self) -> None:
+        with self.record.step(6) as step:
+            self.recall = self.lab.retriever.retrieve(self.query, self.table, now=self.at)
+            self.recalled = self.recall.recalled
+            self.memory.fill_relevant(self.recalled)
+            self._note_rows(self.memory.relevant)
+            branch_a, branch_b = self.recall.branch_a, self.recall.branch_b
+            step.read.update(vectors=len(self.table), chunks=branch_a.read)
+            step.wrote["relevant"] = list(self.recalled)
+            step.calls += branch_a.reading.calls
+            step.note = "; ".join(filter(None, [self.recall.reason, branch_a.error, branch_b.error]))
+
+    def inject_summary(self) -> None:
+        with self.record.step(5) as step:
+            if self.lab.config.summaries.when == "every_miss":
+                self.lab.summaries.update_all(self.table, at=self.at)
+            number, cosine = self.lab.summaries.choose(self.query, self.table)
+            self.memory.choose_summary(number)
+            step.read["summaries"] = len(self.table.summaries)
+            step.wrote.update(summary=number, cosine=cosine, personality=bool(self.memory.personality))
+
+    def reply(self) -> None:
+        with self.record.step(9, essential=True) as step:
+            self.answered_from = self.memory.views(self.language)
+            step.read["tokens"] = sum(view.tokens for view in self.answered_from)
+            if self.verdict and self.verdict.hit and self.verdict.answer:
+                self.answer = self.verdict.answer
+                self.record.tell("piece", self.answer)
+                step.note = "the judge's own answer"
+            else:
+                self.answer = self._from_responder(step)
+            step.wrote["answer"] = self.answer
+
+    def _from_responder(self, step) -> str:
+        said = self.models.responder.answer(self.query, self.memory)
+        pieces = [said] if isinstance(said, str) else said
+        answer = ""
+        for piece in pieces:
+            answer += piece
+            self.record.tell("piece", piece)
+        if call := getattr(said, "call", None):
+            step.calls.append(call)
+        return clean_text(answer)
+
+    def write(self) -> None:
+        with self.record.step(8, essential=True) as step:
+            step.wrote["deferred"] = self.table.write_waiting()
+            touched = self._touched()
+            if touched:
+                self.table.touch(touched, self.at, self.question)
+            step.wrote["touched"] = list(touched)
+
+    def prefetch(self) -> None:
+        with self.record.step(7) as step:
+            context = PrefetchContext(self.query, self.recalled, self.table, self.at)
+            self.selection = self.lab.prefetcher.select(context)
+            self.memory.fill_cache([row for row in self.selection.rows if row.chosen])
+            step.read.update(centre=self.selection.centre, window=len(self.selection.rows))
+            step.wrote["cache"] = list(self.selection.chosen)
+            step.note = self.selection.note
+            self._note_rows(self.memory.cache)
+
+    def store(self, hit: bool) -> None:
+        """Step 8 goes on: the finished dialogue becomes a row, and a hit's touches wait."""
+        with self.record.step(8, essential=True) as step:
+            rests_on = self._rows_of_answer()
+            touch = self.table.touched(self.recalled, self.at, self.question, deferred=True) if hit and self.recalled else None
+            dialogue = Dialogue(self.question, self.answer, self.at) if self.remember else None
+            self.kind = kind_of_turn(self.question, self.answer, rests_on) if self.remember else None
+            cites = [row.index for row in rests_on] if self.kind == "asked" else []
+            self.row = self.table.close_turn(dialogue, touch, kind=self.kind or "told", cites=cites)
+            if self.row is not None:
+                self.table.embed_pending()
+            step.wrote.update(row=self.row, waiting=sorted(self.table.waiting))
+
+    def summarise_when_due(self) -> None:
+        if not self.lab.summaries.due(self.table):
+            return
+        with self.record.step(5) as step:
+            step.calls += self.lab.summaries.update(self.table, at=self.at)
+            step.note = "a group is full: summarised after the answer"
+            step.wrote["summaries"] = len(self.table.summaries)
+
+    def _rows_of_answer(self) -> list[MemoryEntry]:
+        return [self.table[row] for row in self.recalled if row in self.table]
+
+    def _touched(self) -> tuple[int, ...]:
+        if self.lab.config.touch == "paper":
+            return tuple(row for row in self.recalled if row in self.table)
+        return used_rows(self.answer, self._rows_of_answer())
+
+    def _note_rows(self, entries) -> None:
+        for e in entries:
+            view = RowView(e.index, e.created, e.last_recall, e.recall_times, e.user, e.assistant, e.source, e.kind)
+            self.rows.setdefault(e.index, view)
+
+    def _turn(self, hit: bool, begun: float, answered: float) -> Turn:
+        if not self.failure:
+            self.lab._count += 1
+        turn = Turn(
+            number=self.lab._count + bool(self.failure),
+            question=self.question,
+            at=self.at,
+            hit=hit,
+            answer=self.answer,
+            recalled=self.recalled,
+            steps=tuple(self.record.steps),
+            seconds=answered - begun,
+            seconds_after=time.perf_counter() - answered,
+            verdict=self.verdict,
+            recall=self.recall,
+            prefetch=self.selection,
+            calls=self.record.calls,
+            segments_before=self.before,
+            answered_from=self.answered_from,
+            segments_after=self.memory.views(self.language),
+            rows=self.rows,
+            waiting=tuple(sorted(self.table.waiting)),
+            kind=self.kind,
+            row=self.row,
+            table_size=len(self.table),
+            token_budget=self.lab.config.short_term.token_budget,
+            models=self.models.name,
+            failure=self.failure,
+        )
+        self.record.tell("turn", turn)
+        return turn

@@ -1,0 +1,268 @@
+"""What a table holds beside its number columns, and how each event changes both. Replaying the events gives the same table."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ilstma_lab.errors import FormatError, InputError
+from ilstma_lab.memory.columns import ASKED, TOLD, Columns
+from ilstma_lab.memory.entry import MemoryEntry, clean_text, from_microseconds, to_instant, to_microseconds
+from ilstma_lab.memory.records import RecallRecord, Summary
+
+
+class Contents:
+    """Texts and sources by position, citations, summaries, personality, the log of recalls, the deferred write.
+
+    `loose` are the told rows that stand in no summary yet, oldest first.
+    """
+
+    def __init__(self) -> None:
+        self.users: list[str] = []
+        self.assistants: list[str] = []
+        self.sources: list[str] = []
+        self.cites: dict[int, tuple[int, ...]] = {}
+        self.summaries: dict[int, Summary] = {}
+        self.personality = ""
+        self.recalls: list[RecallRecord] = []
+        self.waiting: dict[int, tuple[int, int]] = {}
+        self.unanswered = None
+        self.next_index = 0
+        self.changes: list[int] = []
+        self.loose: dict[int, None] = {}
+        self._summary_vectors: dict[str, np.ndarray] = {}
+
+    def text(self, at: int) -> str:
+        """Return the text of the row at position `at`."""
+        return f"{self.users[at]}\n{self.assistants[at]}"
+
+    def entry(self, at: int, columns: Columns) -> MemoryEntry:
+        """Return the row at position `at` as it stands now."""
+        index = int(columns.index[at])
+        vector = None
+        if not columns.pending[at]:
+            vector = columns.vectors[at].view()
+            vector.flags.writeable = False
+        return MemoryEntry(
+            index=index,
+            created=from_microseconds(columns.created[at]),
+            last_recall=from_microseconds(columns.last_recall[at]),
+            recall_times=int(columns.recall_times[at]),
+            user=self.users[at],
+            assistant=self.assistants[at],
+            source=self.sources[at],
+            kind="asked" if columns.kind[at] == ASKED else "told",
+            cites=self.cites.get(index, ()),
+            vector=vector,
+        )
+
+    # -- events ----------------------------------------------------------------------------------------------------
+
+    def apply(self, event: dict[str, Any], columns: Columns) -> None:
+        """Let one event change columns and contents."""
+        handler = getattr(self, f"_on_{event['op']}", None)
+        if handler is None:
+            raise FormatError(f"unknown event {event['op']!r}: it comes from a newer ilstma-lab; update this one")
+        handler(event, columns)
+
+    def _on_add(self, event: dict[str, Any], columns: Columns) -> None:
+        index = event["index"]
+        kind = ASKED if event.get("kind") == "asked" else TOLD
+        created = to_microseconds(to_instant(event["created"]))
+        texts = [clean_text(event[part]) for part in ("user", "assistant")] + [clean_text(event.get("source", ""))]
+        columns.append(index, created, kind=kind)
+        for column, text in zip((self.users, self.assistants, self.sources), texts, strict=True):
+            column.append(text)
+        if event.get("cites"):
+            self.cites[index] = tuple(event["cites"])
+        self.next_index = max(self.next_index, index + 1)
+        if kind == TOLD:
+            self.loose[index] = None
+        self.changes.append(index)
+
+    def _on_edit(self, event: dict[str, Any], columns: Columns) -> None:
+        at = self._position(event, columns)
+        self.users[at], self.assistants[at] = clean_text(event["user"]), clean_text(event["assistant"])
+        columns.set_vector(at, None)
+        self._spoil_summaries(event["index"])
+        self.changes.append(event["index"])
+
+    def _on_delete(self, event: dict[str, Any], columns: Columns) -> None:
+        index, at = event["index"], self._position(event, columns)
+        columns.delete(at)
+        for texts in (self.users, self.assistants, self.sources):
+            del texts[at]
+        self.waiting.pop(index, None)
+        self.loose.pop(index, None)
+        self.recalls = [record for record in self.recalls if record.row != index]
+        cites = {row: tuple(c for c in cited if c != index) for row, cited in self.cites.items() if row != index}
+        self.cites = {row: cited for row, cited in cites.items() if cited}
+        self._spoil_summaries(index)
+        self.changes.append(index)
+
+    def _on_touch(self, event: dict[str, Any], columns: Columns) -> None:
+        at = to_instant(event["at"])
+        for row in event["rows"]:
+            self.recalls.append(RecallRecord(row, at, event.get("question", ""), hit=bool(event["deferred"])))
+            count, last = self.waiting.pop(row, (0, 0))
+            change = (count + 1, max(last, to_microseconds(at)))
+            if event["deferred"]:
+                self.waiting[row] = change
+            else:
+                self._write(row, change, columns)
+
+    def _on_write_waiting(self, event: dict[str, Any], columns: Columns) -> None:
+        for row, change in self.waiting.items():
+            self._write(row, change, columns)
+        self.waiting = {}
+
+    def _write(self, row: int, change: tuple[int, int], columns: Columns) -> None:
+        at = columns.position(row)
+        if at is not None:
+            columns.recall_times[at] += change[0]
+            columns.last_recall[at] = max(columns.last_recall[at], change[1])
+
+    def _on_summary(self, event: dict[str, Any], columns: Columns) -> None:
+        self._keep_summary(_summary(event))
+
+    def _on_personality(self, event: dict[str, Any], columns: Columns) -> None:
+        self.personality = clean_text(event["text"])
+
+    def _on_question(self, event: dict[str, Any], columns: Columns) -> None:
+        self.unanswered = (clean_text(event["text"]), to_instant(event["at"]))
+
+    def _on_answered(self, event: dict[str, Any], columns: Columns) -> None:
+        self.unanswered = None
+
+    def _position(self, event: dict[str, Any], columns: Columns) -> int:
+        at = columns.position(event["index"])
+        if at is None:
+            raise InputError(f"there is no row {event['index']}")
+        return at
+
+    def _keep_summary(self, summary: Summary) -> None:
+        self.summaries[summary.number] = summary
+        for row in summary.rows:
+            self.loose.pop(row, None)
+
+    def _spoil_summaries(self, index: int) -> None:
+        for number, summary in self.summaries.items():
+            if index in summary.rows:
+                self.summaries[number] = replace(summary, stale=True)
+
+    # -- summary vectors -------------------------------------------------------------------------------------------
+
+    def summary_vectors(self, embed: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
+        """Return vectors of all summaries, shape (number of summaries, dim); each text is embedded once."""
+        texts = [summary.text for summary in self.summaries.values()]
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._summary_vectors]
+        if fresh:
+            self._summary_vectors.update(zip(fresh, embed(fresh), strict=True))
+        return np.stack([self._summary_vectors[text] for text in texts])
+
+    def forget_vectors(self) -> None:
+        """Drop the summaries' vectors: the embedder changed."""
+        self._summary_vectors = {}
+
+    # -- snapshot --------------------------------------------------------------------------------------------------
+
+    def head(self) -> dict[str, Any]:
+        """Return the single values of a snapshot."""
+        asked = self.unanswered
+        return {
+            "next_index": self.next_index,
+            "personality": self.personality,
+            "waiting": [[row, count, from_microseconds(last).isoformat()] for row, (count, last) in self.waiting.items()],
+            "unanswered": None if asked is None else {"text": asked[0], "at": asked[1].isoformat()},
+        }
+
+    def sections(self, columns: Columns, *, vectors: bool) -> dict[str, Iterator[dict[str, Any]]]:
+        """Return the lists of a snapshot, row by row."""
+        return {
+            "summaries": (
+                {"number": s.number, "text": s.text, "rows": list(s.rows), "at": s.at.isoformat(), "stale": s.stale}
+                for s in self.summaries.values()
+            ),
+            "entries": (self._stored(at, columns, vectors=vectors) for at in range(columns.size)),
+            "recalls": ({"row": r.row, "at": r.at.isoformat(), "question": r.question, "hit": r.hit} for r in self.recalls),
+        }
+
+    def _stored(self, at: int, columns: Columns, *, vectors: bool) -> dict[str, Any]:
+        entry = self.entry(at, columns)
+        row = {
+            "index": entry.index,
+            "created": entry.created.isoformat(),
+            "last_recall": entry.last_recall.isoformat(),
+            "recall_times": entry.recall_times,
+            "kind": entry.kind,
+            "user": entry.user,
+            "assistant": entry.assistant,
+            "source": entry.source,
+        }
+        if entry.cites:
+            row["cites"] = list(entry.cites)
+        if vectors and entry.vector is not None:
+            row["vector"] = base64.b64encode(np.ascontiguousarray(entry.vector, "<f4").tobytes()).decode("ascii")
+        return row
+
+    def restore(self, head: dict[str, Any], sections: dict[str, list[dict[str, Any]]], columns: Columns, notes: list[str]) -> None:
+        """Take over what a snapshot holds; what cannot be used in a row is replaced and noted."""
+        entries = sections["entries"]
+        columns.reserve(len(entries))
+        entries.reverse()
+        while entries:
+            self._restore_row(entries.pop(), columns, notes)
+        for row in sections["summaries"]:
+            self._keep_summary(_summary(row))
+        self.recalls = [
+            RecallRecord(r["row"], to_instant(r["at"]), r.get("question", ""), bool(r.get("hit"))) for r in sections["recalls"]
+        ]
+        self.personality = clean_text(head.get("personality") or "")
+        self.waiting = {row: (count, to_microseconds(to_instant(at))) for row, count, at in head.get("waiting", [])}
+        if asked := head.get("unanswered"):
+            self.unanswered = (asked["text"], to_instant(asked["at"]))
+        self.next_index = max(self.next_index, head.get("next_index", 0))
+
+    def _restore_row(self, row: dict[str, Any], columns: Columns, notes: list[str]) -> None:
+        try:
+            self._on_add(row, columns)
+        except (KeyError, TypeError, ValueError) as error:
+            where = f"row {row.get('index')!r}" if isinstance(row, dict) else f"the row {row!r:.60}"
+            raise FormatError(f"{where} of the table cannot be read: {type(error).__name__}: {error}") from None
+        at = columns.size - 1
+        try:
+            columns.last_recall[at] = to_microseconds(to_instant(row["last_recall"] or "missing"))
+        except (KeyError, InputError):
+            notes.append(f"row {row['index']}: its last recall {row.get('last_recall')!r} is no time; its creation is used instead")
+        times = row.get("recall_times", 1)
+        if isinstance(times, int) and times >= 1:
+            columns.recall_times[at] = times
+        else:
+            notes.append(f"row {row['index']}: recall_times must be a whole number >= 1 (got {times!r}); 1 is used instead")
+        if "vector" in row:
+            self._restore_vector(row, columns, notes)
+
+    def _restore_vector(self, row: dict[str, Any], columns: Columns, notes: list[str]) -> None:
+        try:
+            vector = np.frombuffer(base64.b64decode(row["vector"], validate=True), "<f4")
+        except (ValueError, TypeError):
+            vector = np.empty(0, "<f4")
+        if vector.shape == (columns.dim,) and np.isfinite(vector).all():
+            columns.set_vector(columns.size - 1, vector)
+        else:
+            notes.append(f"row {row['index']}: its vector is damaged or of another length; the row is embedded again")
+
+    def copy(self) -> Contents:
+        """Return contents of their own; the texts themselves are shared."""
+        other = Contents()
+        for name, value in vars(self).items():
+            setattr(other, name, value.copy() if isinstance(value, list | dict) else value)
+        return other
+
+
+def _summary(row: dict[str, Any]) -> Summary:
+    return Summary(row["number"], clean_text(row["text"]), tuple(row["rows"]), to_instant(row["at"]), bool(row.get("stale", False)))

@@ -1,0 +1,30 @@
+"""What a table keeps beside its rows: summaries, and the log of recalls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One set of high-dimensional information (ILSTMA, section 3.5): a text, the rows it came from, when it was made.
+
+    `stale`: a row that it came from was edited or deleted since.
+    """
+
+    number: int
+    text: str
+    rows: tuple[int, ...]
+    at: datetime
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRecord:
+    """One recall of one row: when, and by which question. `hit` tells that it answered from the cache."""
+
+    row: int
+    at: datetime
+    question: str = ""
+    hit: bool = False

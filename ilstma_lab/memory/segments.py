@@ -1,0 +1,219 @@
+"""Short-term memory: five segments and one token budget (ILSTMA, section 3.3)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ilstma_lab.errors import InputError
+from ilstma_lab.memory.entry import MemoryEntry
+from ilstma_lab.memory.table import MemoryTable
+from ilstma_lab.models.prompts.fence import fence
+from ilstma_lab.prefetch.selection import ScoredRow
+from ilstma_lab.tokens import estimate_tokens
+from ilstma_lab.trace import SegmentView
+
+SEGMENTS = ("personality", "summary", "cache", "history", "relevant")
+CUT_ORDER = ("history", "cache", "personality", "summary", "relevant")
+CUT_MARK = " […]"
+_LEAST_TOKENS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentLimits:
+    """How much short-term memory holds: turns of history, and tokens over all five segments.
+
+    Over budget, parts go in this order until the rest fits: the oldest turns of history, the last rows of the cache, the
+    personality, the summary, the last relevant rows. The one cached and the one relevant row that are left are shortened, with a mark.
+    Source: ILSTMA, section 3.3 (seven turns); it names no budget.
+    """
+
+    history_turns: int = 7
+    token_budget: int = 3000
+
+    def __post_init__(self) -> None:
+        if self.history_turns < 0 or self.token_budget < 50:
+            raise InputError(f"need history_turns >= 0 and token_budget >= 50 (got {self.history_turns}, {self.token_budget})")
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTurn:
+    """One turn in the history queue; `row` is its row in the table, None where it was not stored."""
+
+    user: str
+    assistant: str
+    at: datetime
+    row: int | None = None
+
+
+class ShortTermMemory:
+    """The five segments. Rows are held by index and looked up in the table, so an edited or deleted row is so at once.
+
+    A hit keeps all but the history. A miss clears summary and cache, fills the relevant segment, and refills the cache.
+    """
+
+    def __init__(self, table: MemoryTable, limits: SegmentLimits | None = None):
+        self.table = table
+        self.limits = limits or SegmentLimits()
+        self._cache: tuple[ScoredRow, ...] = ()
+        self._relevant: tuple[int, ...] = ()
+        self._summary: int | None = None
+        self._history: deque[HistoryTurn] = deque(maxlen=self.limits.history_turns)
+
+    # -- what is in it -----------------------------------------------------------------------------------------------
+
+    @property
+    def cache(self) -> tuple[MemoryEntry, ...]:
+        """The prefetched rows, best first."""
+        return tuple(self.table[row.index] for row in self._cache if row.index in self.table)
+
+    @property
+    def cache_scores(self) -> tuple[ScoredRow, ...]:
+        """The cached rows with the scores they were chosen by."""
+        return tuple(row for row in self._cache if row.index in self.table)
+
+    @property
+    def summary(self) -> str:
+        """The chosen set of high-dimensional information, or ""."""
+        return next((s.text for s in self.table.summaries if s.number == self._summary), "")
+
+    @property
+    def summary_number(self) -> int | None:
+        """The number of the chosen summary in the table, or None."""
+        return self._summary if self.summary else None
+
+    @property
+    def personality(self) -> str:
+        """What is known of the user's ways, or ""."""
+        return self.table.personality
+
+    @property
+    def history(self) -> tuple[HistoryTurn, ...]:
+        """The last turns, oldest first; turns whose row was deleted are gone."""
+        return tuple(turn for turn in self._history if turn.row is None or turn.row in self.table)
+
+    @property
+    def relevant(self) -> tuple[MemoryEntry, ...]:
+        """The recalled rows, best first; only on a miss."""
+        return tuple(self.table[row] for row in self._relevant if row in self.table)
+
+    # -- what a turn does to it --------------------------------------------------------------------------------------
+
+    def begin_turn(self) -> None:
+        """Empty the relevant segment: the judge must not see the last turn's."""
+        self._relevant = ()
+
+    def clear_for_miss(self) -> None:
+        """Clear summary and cache."""
+        self._summary = None
+        self._cache = ()
+
+    def fill_relevant(self, rows: Sequence[int]) -> None:
+        """Put the recalled rows in."""
+        self._relevant = tuple(rows)
+
+    def choose_summary(self, number: int | None) -> None:
+        """Put the table's summary `number` in; None leaves the segment empty."""
+        self._summary = number
+
+    def fill_cache(self, rows: Sequence[ScoredRow]) -> None:
+        """Put the prefetched rows in, best first."""
+        self._cache = tuple(rows)
+
+    def push(self, turn: HistoryTurn) -> None:
+        """Add a finished turn to the history; the oldest leaves a full queue."""
+        self._history.append(turn)
+
+    def state(self) -> tuple:
+        """Return what the segments hold, to be put back by `restore`."""
+        return self._cache, self._relevant, self._summary, tuple(self._history)
+
+    def restore(self, state: tuple) -> None:
+        """Put back what `state` returned, here or in the memory of a fork."""
+        self._cache, self._relevant, self._summary, history = state
+        self._history = deque(history, maxlen=self.limits.history_turns)
+
+    # -- what the prompt gets ----------------------------------------------------------------------------------------
+
+    def render(self, language: str = "en", *, segments: Sequence[str] = SEGMENTS) -> str:
+        """Return the segments as fenced text, from the most stable to the most volatile, within the token budget."""
+        return "\n".join(view.text for view in self.views(language) if view.name in segments and view.text)
+
+    def views(self, language: str = "en") -> tuple[SegmentView, ...]:
+        """Return each segment as it goes into a prompt: rows, text, tokens, and what was cut."""
+        parts = self._parts(language)
+        before = {name: _cost(pieces) for name, pieces in parts.items()}
+        self._fit(parts)
+        return tuple(self._view(name, parts[name], before[name]) for name in SEGMENTS)
+
+    def _parts(self, language: str) -> dict[str, list[tuple[int | None, str]]]:
+        user, assistant = ("用户", "助手") if language == "zh" else ("User", "Assistant")
+
+        def said(row) -> str:
+            return f"{user}: {row.user}\n{assistant}: {row.assistant}"
+
+        def dated(row: MemoryEntry) -> str:
+            return f"[{row.index}] {row.created:%Y-%m-%d}\n{said(row)}"
+
+        return {
+            "personality": [(None, self.personality)] if self.personality else [],
+            "summary": [(None, self.summary)] if self.summary else [],
+            "cache": [(row.index, dated(row)) for row in self.cache],
+            "history": [(turn.row, said(turn)) for turn in self.history],
+            "relevant": [(row.index, dated(row)) for row in self.relevant],
+        }
+
+    def _fit(self, parts: dict[str, list[tuple[int | None, str]]]) -> None:
+        over = sum(_cost(pieces) for pieces in parts.values()) - self.limits.token_budget
+        for name in CUT_ORDER:
+            pieces, keep = parts[name], name in ("cache", "relevant")
+            while over > 0 and len(pieces) > keep:
+                over -= estimate_tokens(pieces.pop(0 if name == "history" else -1)[1])
+        for name in ("cache", "relevant"):
+            if over > 0 and parts[name]:
+                row, text = parts[name].pop()
+                room = estimate_tokens(text) - over
+                over -= estimate_tokens(text)
+                if room > _LEAST_TOKENS:
+                    parts[name].append((row, shorten(text, room)))
+                    over = 0
+
+    def _view(self, name: str, pieces: list[tuple[int | None, str]], before: int) -> SegmentView:
+        tokens = _cost(pieces)
+        text = fence(name, "\n".join(piece for _, piece in pieces)) if pieces else ""
+        rows = tuple(row for row, _ in pieces if row is not None)
+        return SegmentView(name, rows, text, tokens, cut_tokens=max(0, before - tokens))
+
+    def __str__(self) -> str:
+        from ilstma_lab.reprs import segments_text
+
+        return segments_text(self)
+
+    def _repr_html_(self) -> str:
+        from ilstma_lab.reprs import segments_html
+
+        return segments_html(self)
+
+
+def shorten(text: str, tokens: int) -> str:
+    """Return the start of `text` that fits into `tokens`, with a mark where it was cut.
+
+    >>> shorten("one two three four five", 4)
+    'one two […]'
+    """
+    if estimate_tokens(text) <= tokens:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if estimate_tokens(text[:middle] + CUT_MARK) <= tokens:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low].rstrip() + CUT_MARK
+
+
+def _cost(pieces: Sequence[tuple[int | None, str]]) -> int:
+    return sum(estimate_tokens(text) for _, text in pieces)

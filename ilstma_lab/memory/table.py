@@ -1,0 +1,573 @@
+"""The global memory table: all long-term memory of one topic. One index is the only key everywhere, and is never reused."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ilstma_lab.errors import EmbeddingMismatchError, IlstmaError, InputError
+from ilstma_lab.forgetting.retention import whole_days
+from ilstma_lab.memory.columns import ASKED, Columns
+from ilstma_lab.memory.contents import Contents
+from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text, from_microseconds, to_instant, to_microseconds
+from ilstma_lab.memory.records import RecallRecord, Summary
+from ilstma_lab.memory.storage import TableFile, snapshot_lines, uninterrupted
+from ilstma_lab.memory.vectors import read_vectors, write_vectors
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ilstma_lab.protocols import Embedder
+
+Progress = Callable[[int, int], None]
+
+_BATCH = 256
+_FOLD_BYTES = 1 << 20
+_open_tables: weakref.WeakSet[MemoryTable] = weakref.WeakSet()
+
+
+class TableWarning(UserWarning):
+    """Something in a table's file had to be mended, dropped or replaced; the message says what."""
+
+
+class MemoryTable:
+    """Rows of dialogues with creation time, last recall, recall times, text and vector (ILSTMA, section 3.2 and Table 1).
+
+    A table lives in memory until `load` ties it to a file; then every change is on the disk when its method returns.
+    Times are kept in microseconds since 1970-01-01 UTC; `vectors` (n, dim) float32 have length 1.
+    """
+
+    def __init__(self, *, embedder: Embedder | None = None, topic: str = ""):
+        from ilstma_lab.models import default_embedder
+
+        self.embedder = embedder if embedder is not None else default_embedder()
+        self.topic = clean_text(topic, name="topic")
+        self._columns = Columns(self.embedder.dim)
+        self._contents = Contents()
+        self._file: TableFile | None = None
+        self._seq = 0
+        self._lock = threading.RLock()
+        self.wait_seconds = 2.0
+
+    # -- create ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_dialogues(
+        cls,
+        dialogues: Iterable[Dialogue],
+        *,
+        embedder: Embedder | None = None,
+        topic: str = "",
+        progress: Progress | None = None,
+    ) -> MemoryTable:
+        """Return a table in memory with one row for each dialogue, sorted by time.
+
+        `progress(done, total)` is called while rows are embedded. Raises InputError for anything but dialogues.
+        """
+        table = cls(embedder=embedder, topic=topic)
+        rows = list(dialogues)
+        for row in rows:
+            if not isinstance(row, Dialogue):
+                raise InputError(f"from_dialogues needs Dialogue objects (got {type(row).__name__}); read files with load_dialogues(path)")
+        table._commit([table._added(offset, row) for offset, row in enumerate(sorted(rows, key=lambda d: d.at))])
+        table.embed_pending(progress=progress)
+        return table
+
+    def add(self, dialogue: Dialogue, *, kind: Kind = "told", cites: Sequence[int] = ()) -> int:
+        """Add a row and return its index. A row whose embedding fails is kept, marked pending, and tried again."""
+        with self._lock:
+            event = self._added(0, dialogue, kind=kind, cites=cites)
+            self._commit([event])
+            self.embed_pending()
+            return event["index"]
+
+    # -- read ------------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self._columns.size
+
+    def __contains__(self, index: object) -> bool:
+        return isinstance(index, int | np.integer) and self._columns.position(int(index)) is not None
+
+    def __iter__(self) -> Iterator[MemoryEntry]:
+        return (self._entry(at) for at in range(len(self)))
+
+    def __getitem__(self, index: int) -> MemoryEntry:
+        return self._entry(self.position(index))
+
+    def position(self, index: int) -> int:
+        """Return where the row with `index` stands in creation order. Raises KeyError where there is none."""
+        at = self._columns.position(int(index))
+        if at is None:
+            raise KeyError(f"no row {index} in this table: it holds {len(self)} rows, and the next index is {self.next_index}")
+        return at
+
+    def text(self, at: int) -> str:
+        """Return the text of the row at position `at`: what is embedded and searched."""
+        return self._contents.text(at)
+
+    def preview(self, at: int, characters: int) -> str:
+        """Return the start of the user's text of the row at position `at`."""
+        return self._contents.users[at][:characters]
+
+    def kind_of(self, at: int) -> Kind:
+        """Return the kind of the row at position `at`."""
+        return "asked" if self._columns.kind[at] == ASKED else "told"
+
+    def cites(self, index: int) -> tuple[int, ...]:
+        """Return the rows that an asked row rests on; () for others."""
+        return self._contents.cites.get(index, ())
+
+    @property
+    def indices(self) -> np.ndarray:
+        """The rows' indices, shape (n,), rising."""
+        return _read_only(self._columns.index)
+
+    @property
+    def created(self) -> np.ndarray:
+        """Creation times, shape (n,), microseconds."""
+        return _read_only(self._columns.created)
+
+    @property
+    def last_recall(self) -> np.ndarray:
+        """Times of the last recall, shape (n,), microseconds; creation counts as a recall."""
+        return _read_only(self._columns.last_recall)
+
+    @property
+    def recall_times(self) -> np.ndarray:
+        """Numbers of recalls, shape (n,); at least 1."""
+        return _read_only(self._columns.recall_times)
+
+    @property
+    def pending(self) -> np.ndarray:
+        """Which rows still wait for their vector, shape (n,)."""
+        return _read_only(self._columns.pending)
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """The rows' vectors, shape (n, dim), float32, of length 1; zeros where pending. No copy."""
+        return _read_only(self._columns.vectors)
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """The sets of high-dimensional information, oldest first."""
+        return tuple(self._contents.summaries.values())
+
+    def unsummarised(self, count: int) -> tuple[int, ...]:
+        """Return the `count` oldest told rows that stand in no summary; () where there are fewer."""
+        rows = tuple(islice(self._contents.loose, count))
+        return rows if len(rows) == count else ()
+
+    @property
+    def unsummarised_count(self) -> int:
+        """How many told rows stand in no summary."""
+        return len(self._contents.loose)
+
+    @property
+    def personality(self) -> str:
+        """What is known of the user's ways."""
+        return self._contents.personality
+
+    @property
+    def recalls(self) -> tuple[RecallRecord, ...]:
+        """The log of recalls, oldest first."""
+        return tuple(self._contents.recalls)
+
+    @property
+    def waiting(self) -> dict[int, tuple[int, datetime]]:
+        """Rows in the deferred write: index -> (recalls to add, last recall)."""
+        return {row: (count, from_microseconds(last)) for row, (count, last) in self._contents.waiting.items()}
+
+    @property
+    def unanswered(self) -> tuple[str, datetime] | None:
+        """The question that was asked and not yet answered, with its time; None where there is none."""
+        return self._contents.unanswered
+
+    @property
+    def next_index(self) -> int:
+        """The index that the next row will get."""
+        return self._contents.next_index
+
+    @property
+    def last_created(self) -> datetime:
+        """When the newest row was created."""
+        return from_microseconds(self._columns.created.max())
+
+    @property
+    def path(self) -> os.PathLike | None:
+        """The file that the table is tied to, or None."""
+        return self._file.path if self._file else None
+
+    @property
+    def changes(self) -> Sequence[int]:
+        """Indices of rows that were added, edited or deleted, in order: what a search structure must look at again."""
+        return self._contents.changes
+
+    def summary_vectors(self) -> np.ndarray:
+        """Return the summaries' vectors, shape (number of summaries, dim), of length 1."""
+        return self._contents.summary_vectors(self.embed)
+
+    def to_frame(self, now: datetime | None = None) -> pd.DataFrame:
+        """Return the table as pandas: Table 1 of the ILSTMA paper, with its five columns first.
+
+        `time_interval` is in whole days at `now` (default: the last moment that the table knows), clamped at 0; `clamped`
+        tells where a row's last recall lies after `now`.
+        """
+        import pandas as pd
+
+        columns = self._columns
+        known = max(int(columns.last_recall.max()), int(columns.created.max())) if len(self) else 0
+        interval = whole_days(to_microseconds(to_instant(now)) if now is not None else known, columns.last_recall)
+        entries = list(self)
+        return pd.DataFrame(
+            {
+                "time_interval": np.maximum(interval, 0),
+                "recall_times": columns.recall_times.copy(),
+                "text": [e.text for e in entries],
+                "embedding_vector": [e.vector for e in entries],
+                "kind": [e.kind for e in entries],
+                "created": pd.to_datetime(columns.created, unit="us", utc=True),
+                "last_recall": pd.to_datetime(columns.last_recall, unit="us", utc=True),
+                "source": [e.source for e in entries],
+                "clamped": interval < 0,
+            },
+            index=pd.Index(columns.index.copy(), name="index"),
+        )
+
+    # -- update and delete -----------------------------------------------------------------------------------------
+
+    def edit(self, index: int, *, user: str | None = None, assistant: str | None = None) -> MemoryEntry:
+        """Change a row's text and return the row; it is embedded again, and summaries that it stands in become stale."""
+        with self._lock:
+            old = self[index]
+            new = Dialogue(old.user if user is None else user, old.assistant if assistant is None else assistant, old.created)
+            self._commit([{"op": "edit", "index": int(index), "user": new.user, "assistant": new.assistant}])
+            self.embed_pending()
+            return self[index]
+
+    def delete(self, index: int) -> None:
+        """Take a row out of everything at once: columns, log, deferred write, citations; its summaries become stale."""
+        with self._lock:
+            self.position(index)
+            self._commit([{"op": "delete", "index": int(index)}])
+
+    def touch(self, rows: Sequence[int], at: datetime, question: str = "", *, deferred: bool = False) -> None:
+        """Record a recall of `rows`: one recall more, last recalled `at`. Deferred: the columns follow at `write_waiting`."""
+        with self._lock:
+            self._commit([self.touched(rows, at, question, deferred=deferred)])
+
+    def touched(self, rows: Sequence[int], at: datetime, question: str = "", *, deferred: bool = False) -> dict[str, Any]:
+        """Return the event that `touch` commits, to be committed together with others."""
+        for row in rows:
+            self.position(row)
+        return {"op": "touch", "rows": [int(r) for r in rows], "at": _iso(to_instant(at)), "question": question, "deferred": deferred}
+
+    def write_waiting(self) -> int:
+        """Write the deferred touches into the columns and return how many rows changed."""
+        with self._lock:
+            count = len(self._contents.waiting)
+            if count:
+                self._commit([{"op": "write_waiting"}])
+            return count
+
+    def set_summary(self, text: str, rows: Sequence[int], at: datetime, *, replaces: int | None = None) -> Summary:
+        """Store a summary of `rows` and return it; with `replaces`, in place of that number."""
+        with self._lock:
+            number = replaces if replaces is not None else max((s.number for s in self.summaries), default=-1) + 1
+            event = {"op": "summary", "number": number, "text": clean_text(text), "rows": [int(r) for r in rows]}
+            self._commit([{**event, "at": _iso(to_instant(at))}])
+            return self._contents.summaries[number]
+
+    def set_personality(self, text: str) -> None:
+        """Store what is known of the user's ways."""
+        with self._lock:
+            self._commit([{"op": "personality", "text": clean_text(text)}])
+
+    def open_question(self, question: str, at: datetime) -> None:
+        """Remember a question before it is answered, so that a crash or a failing model does not lose it."""
+        with self._lock:
+            self._commit([{"op": "question", "text": question, "at": _iso(to_instant(at))}])
+
+    def close_turn(self, dialogue: Dialogue | None, touch: dict[str, Any] | None, *, kind: Kind = "told", cites: Sequence[int] = ()) -> int | None:
+        """Commit the end of a turn in one journal line: touches, the new row, the question answered; return the row's index."""
+        with self._lock:
+            events = [touch] if touch else []
+            if dialogue is not None:
+                events.append(self._added(0, dialogue, kind=kind, cites=cites))
+            self._commit([*events, {"op": "answered"}])
+            if dialogue is None:
+                return None
+            return events[-1]["index"]
+
+    # -- vectors ---------------------------------------------------------------------------------------------------
+
+    def embed_pending(self, *, progress: Progress | None = None) -> int:
+        """Embed the rows that wait for a vector and return how many still wait. A failing embedder is a warning."""
+        with self._lock:
+            waiting = np.flatnonzero(self._columns.pending)
+            done = 0
+            for start in range(0, len(waiting), _BATCH):
+                batch = waiting[start : start + _BATCH]
+                try:
+                    fresh = self.embed([self.text(at) for at in batch])
+                except Exception as error:
+                    warnings.warn(
+                        f"{len(waiting) - done} rows could not be embedded by {self.embedder.name} ({_describe(error)}). They are kept, "
+                        "found by their words, and tried again at the next question.",
+                        TableWarning,
+                        stacklevel=2,
+                    )
+                    break
+                for at, vector in zip(batch, fresh, strict=True):
+                    self._columns.set_vector(at, vector)
+                done += len(batch)
+                if progress:
+                    progress(done, len(waiting))
+            return len(waiting) - done
+
+    def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> MemoryTable:
+        """Embed all rows anew with another embedder and return the table."""
+        with self._lock:
+            self.embedder = embedder
+            self._columns.reset_vectors(embedder.dim)
+            self._contents.forget_vectors()
+            self.embed_pending(progress=progress)
+            if self._file:
+                self.fold()
+            return self
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return vectors of `texts` as rows are embedded here, shape (len(texts), dim), of length 1 (or 0).
+
+        Raises EmbeddingMismatchError or InputError where the embedder returns another shape or numbers that are not finite.
+        """
+        from ilstma_lab.models.embedders import checked
+
+        fresh = checked(self.embedder.embed(texts, "row"), texts, self.embedder.dim)
+        length = np.linalg.norm(fresh, axis=1, keepdims=True)
+        return fresh / np.where(length > 0, length, 1.0)
+
+    # -- disk ------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike | None = None, *, vectors: bool = False) -> None:
+        """Write a snapshot to `path`, or fold the journal of the table's own file.
+
+        `vectors`: put the vectors into the snapshot as base64 (the paper's self-contained form) rather than beside it.
+        """
+        with self._lock:
+            if path is None and self._file is None:
+                raise InputError("this table has no file yet: give a path, as in table.save('emily.json')")
+            if path is None or (self._file and TableFile(path).path == self._file.path):
+                self.fold(vectors=vectors)
+                return
+            file = TableFile(path)
+            file.acquire(wait_seconds=self.wait_seconds)
+            try:
+                file.write_snapshot(self._lines(vectors=vectors))
+                self._write_vectors(file)
+            finally:
+                file.close()
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike,
+        *,
+        embedder: Embedder | None = None,
+        reembed: bool = False,
+        progress: Progress | None = None,
+    ) -> MemoryTable:
+        """Return the table in `path`, tied to it: from now on every change is on the disk when its method returns.
+
+        What a crash left behind is mended with a TableWarning. Raises EmbeddingMismatchError where the file was made with
+        another embedder, unless `reembed`; FormatError or TableFileError where it cannot be read.
+        """
+        file = TableFile(path)
+        stored = file.read()
+        head = stored.head
+        table = cls(embedder=embedder, topic=head.get("topic", ""))
+        if (head.get("embedder"), head.get("dim")) != (table.embedder.name, table.embedder.dim) and not reembed:
+            raise EmbeddingMismatchError(
+                f"{file.path.name} was made with {head.get('embedder')} ({head.get('dim')} dimensions), and the embedder here is "
+                f"{table.embedder.name} ({table.embedder.dim} dimensions). Give the same one, or embed the rows anew with "
+                f"MemoryTable.load({file.path.name!r}, embedder=..., reembed=True)."
+            )
+        notes = list(stored.notes)
+        table._contents.restore(head, stored.sections, table._columns, notes)
+        table._seq = head["seq"]
+        table._replay(stored.journal, notes)
+        table._read_vectors(file)
+        table._file = file
+        table.embed_pending(progress=progress)
+        for note in notes:
+            warnings.warn(f"{file.path.name}: {note}", TableWarning, stacklevel=2)
+        _open_tables.add(table)
+        return table
+
+    def fold(self, *, vectors: bool = False, keep_backup: bool = True) -> None:
+        """Write the table's file anew and start an empty journal."""
+        with self._lock, uninterrupted():
+            self._file.acquire(wait_seconds=self.wait_seconds)
+            self._file.write_snapshot(self._lines(vectors=vectors), keep_backup=keep_backup)
+            self._write_vectors(self._file)
+
+    def compact(self) -> None:
+        """Write the file anew without backups, so that deleted rows are in no file any more."""
+        if self._file is None:
+            raise InputError("this table has no file: what was deleted is gone already")
+        self.fold(keep_backup=False)
+
+    def _write_vectors(self, file: TableFile) -> None:
+        ready = np.flatnonzero(~self._columns.pending)
+        if len(ready) == len(self):
+            write_vectors(file.vectors, self.embedder, _Texts(self, ready), self._columns.vectors)
+        else:
+            write_vectors(file.vectors, self.embedder, _Texts(self, ready), self._columns.vectors[ready])
+
+    def _read_vectors(self, file: TableFile) -> None:
+        pending = np.flatnonzero(self._columns.pending)
+        for at, vector in read_vectors(file.vectors, self.embedder, _Texts(self, pending)):
+            self._columns.set_vector(pending[at], vector)
+
+    def close(self) -> None:
+        """Write the deferred touches, fold the journal into the snapshot, and let other writers in."""
+        with self._lock:
+            if self._file is None:
+                return
+            try:
+                self.write_waiting()
+                if self._file.journal_bytes or self._file.needs_mending:
+                    self.fold()
+            finally:
+                self._file.close()
+
+    def __enter__(self) -> MemoryTable:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # -- events: the only way in which anything changes --------------------------------------------------------------
+
+    def _added(self, offset: int, dialogue: Dialogue, *, kind: Kind = "told", cites: Sequence[int] = ()) -> dict[str, Any]:
+        if kind not in ("told", "asked"):
+            raise InputError(f"kind must be 'told' or 'asked' (got {kind!r})")
+        for row in cites:
+            self.position(row)
+        return {
+            "op": "add",
+            "index": self.next_index + offset,
+            "created": _iso(dialogue.at),
+            "user": dialogue.user,
+            "assistant": dialogue.assistant,
+            "source": dialogue.source,
+            "kind": kind,
+            "cites": [int(c) for c in cites],
+        }
+
+    def _commit(self, events: list[dict[str, Any]]) -> None:
+        if not events:
+            return
+        with self._lock, uninterrupted():
+            if self._file:
+                self._file.acquire(wait_seconds=self.wait_seconds)
+                if self._file.needs_mending:
+                    self._file.write_snapshot(self._lines())
+                self._file.append({"seq": self._seq + 1, "events": events})
+            self._seq += 1
+            for event in events:
+                self._contents.apply(event, self._columns)
+            if self._file and self._file.journal_bytes > max(_FOLD_BYTES, self._file.snapshot_bytes):
+                self.fold()
+
+    def _replay(self, records: Iterable[dict[str, Any]], notes: list[str]) -> None:
+        for record in records:
+            if record["seq"] <= self._seq:
+                continue
+            if record["seq"] != self._seq + 1:
+                notes.append(f"the journal lacks what stood between numbers {self._seq} and {record['seq']}")
+            self._seq = record["seq"]
+            for event in record["events"]:
+                try:
+                    self._contents.apply(event, self._columns)
+                except (IlstmaError, KeyError, TypeError, ValueError) as error:
+                    notes.append(f"an event of the journal (number {self._seq}) could not be applied: {_describe(error)}")
+
+    def _lines(self, *, vectors: bool = False) -> Iterator[str]:
+        head = {"topic": self.topic, "embedder": self.embedder.name, "dim": self.embedder.dim, "seq": self._seq}
+        return snapshot_lines({**head, **self._contents.head()}, self._contents.sections(self._columns, vectors=vectors))
+
+    def _entry(self, at: int) -> MemoryEntry:
+        return self._contents.entry(at, self._columns)
+
+    # -- copies and looks --------------------------------------------------------------------------------------------
+
+    def fork(self) -> MemoryTable:
+        """Return a table in memory with the same rows: columns are copied, texts are shared. It is tied to no file."""
+        with self._lock:
+            other = MemoryTable(embedder=self.embedder, topic=self.topic)
+            other._columns = self._columns.copy()
+            other._contents = self._contents.copy()
+            other._seq = self._seq
+            return other
+
+    def __repr__(self) -> str:
+        where = f" in {self._file.path.name}" if self._file else ""
+        return f"<MemoryTable {self.topic or 'without topic'}: {len(self)} rows{where}>"
+
+    def __str__(self) -> str:
+        from ilstma_lab.reprs import table_text
+
+        return table_text(self)
+
+    def _repr_html_(self) -> str:
+        from ilstma_lab.reprs import table_html
+
+        return table_html(self)
+
+
+class _Texts(Sequence):
+    """The texts of some rows, joined only when one is looked at: a million of them are never all in memory twice."""
+
+    def __init__(self, table: MemoryTable, positions: np.ndarray):
+        self.table, self.positions = table, positions
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __getitem__(self, which):
+        if isinstance(which, slice):
+            return _Texts(self.table, self.positions[which])
+        return self.table.text(self.positions[which])
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _iso(instant: datetime) -> str:
+    return instant.isoformat()
+
+
+def _describe(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+@atexit.register
+def _close_all() -> None:
+    for table in list(_open_tables):
+        try:
+            table.close()
+        except Exception as error:
+            warnings.warn(f"{table!r} could not be folded at exit ({_describe(error)}); its journal holds all.", TableWarning, stacklevel=1)

@@ -1,0 +1,98 @@
+"""Step 5, high-dimensional information: groups of five in short, an update by overlap, the user's personality (ILSTMA, section 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import numpy as np
+
+from ilstma_lab.errors import InputError
+from ilstma_lab.memory.table import MemoryTable
+from ilstma_lab.models.call import Call
+from ilstma_lab.protocols import Merger, Profiler, Query, Summarizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummarySettings:
+    """How many dialogues make a group, and when summaries are made.
+
+    `when`: "full_group" makes one, after the answer, when a group is full; "every_miss" brings all up to date on each miss.
+
+    Paper note: section 3.5 summarises on each miss; most of that work finds nothing new, so a miss only chooses here.
+    """
+
+    group_size: int = 5
+    when: Literal["full_group", "every_miss"] = "full_group"
+
+    def __post_init__(self) -> None:
+        if self.group_size < 1:
+            raise InputError(f"group_size must be >= 1 (got {self.group_size})")
+
+
+class Summaries:
+    """Makes, merges and chooses the sets of high-dimensional information of a table, and its personality."""
+
+    def __init__(self, settings: SummarySettings, *, summarizer: Summarizer, merger: Merger, profiler: Profiler):
+        self.settings = settings
+        self.summarizer = summarizer
+        self.merger = merger
+        self.profiler = profiler
+
+    def choose(self, query: Query, table: MemoryTable) -> tuple[int | None, float]:
+        """Return the number of the set nearest to the question and its cosine; stale sets are never chosen."""
+        fresh = np.array([not summary.stale for summary in table.summaries], bool)
+        if not fresh.any():
+            return None, 0.0
+        cosines = np.where(fresh, table.summary_vectors() @ query.vector, -np.inf)  # (n_summaries,)
+        best = int(cosines.argmax())
+        return table.summaries[best].number, float(cosines[best])
+
+    def due(self, table: MemoryTable) -> bool:
+        """Tell whether a group is full or a set is stale."""
+        return bool(table.unsummarised(self.settings.group_size)) or any(s.stale for s in table.summaries)
+
+    def update(self, table: MemoryTable, *, at: datetime) -> tuple[Call, ...]:
+        """Summarise one group that is full, or one stale set anew, and return the calls made."""
+        stale = next((s for s in table.summaries if s.stale), None)
+        rows = tuple(r for r in stale.rows if r in table) if stale else table.unsummarised(self.settings.group_size)
+        if not rows:
+            if stale:
+                table.set_summary("", (), at, replaces=stale.number)
+            return ()
+        entries = [table[row] for row in rows]
+        text, calls = self.summarizer.summarize(entries)
+        if stale:
+            table.set_summary(text, rows, at, replaces=stale.number)
+            return calls
+        calls += self._overlap(table, text, rows, at)
+        personality, more = self.profiler.profile(table.personality, entries)
+        if personality != table.personality:
+            table.set_personality(personality)
+        return calls + more
+
+    def update_all(self, table: MemoryTable, *, at: datetime, progress: Callable[[int, int], None] | None = None) -> int:
+        """Bring all summaries up to date and return how many groups were made; `progress(done, total)` after each."""
+        total = table.unsummarised_count // self.settings.group_size + sum(s.stale for s in table.summaries)
+        for done in range(total):
+            self.update(table, at=at)
+            if progress:
+                progress(done + 1, total)
+        return total
+
+    def _overlap(self, table: MemoryTable, text: str, rows: tuple[int, ...], at: datetime) -> tuple[Call, ...]:
+        """Merge with the nearest old set where parts of both are similar; else the new set stands beside it (Figure 5)."""
+        old = [s for s in table.summaries if not s.stale and s.text]
+        if not old:
+            table.set_summary(text, rows, at)
+            return ()
+        cosines = {s.number: c for s, c in zip(table.summaries, table.summary_vectors() @ table.embed([text])[0], strict=True)}
+        nearest = max(old, key=lambda s: cosines[s.number])
+        merged, calls = self.merger.merge(nearest.text, text)
+        if merged is None:
+            table.set_summary(text, rows, at)
+        else:
+            table.set_summary(merged, (*nearest.rows, *rows), at, replaces=nearest.number)
+        return calls
