@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ilstma_lab.errors import ModelError
+from ilstma_lab.errors import InputError, ModelError
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.call import Call
 from ilstma_lab.models.parse import flag, json_object, row_index, visible, without_thinking
@@ -47,7 +47,7 @@ class PromptedJudge:
 
     def __init__(self, chat: Chat, *, calls: int = 1):
         if calls not in (1, 2):
-            raise ValueError(f"calls must be 1 (verdict and answer together) or 2 (one after the other), got {calls}")
+            raise InputError(f"calls must be 1 (verdict and answer together) or 2 (one after the other), got {calls}")
         self.chat = chat
         self.calls = calls
 
