@@ -78,7 +78,7 @@ class DualRetriever:
         else:
             branch_a = self._branch_a(query, table)
             branch_b = self._dialogues.search(query, table)
-        invented = branch_a.named is None and branch_a.reading.index is not None
+        invented = branch_a.named is None and bool(branch_a.reading.raw)
         recalled, decision, reason = referee(branch_a.named, branch_b.winners, invented=invented)
         return Recall(query.text, recalled, decision, branch_a, branch_b, reason, time.perf_counter() - begun)
 

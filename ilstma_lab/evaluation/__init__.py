@@ -1,0 +1,1 @@
+"""How well it remembers: data sets behind one interface, metrics, and reports with bands."""
