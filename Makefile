@@ -12,7 +12,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 LAB := $(VENV)/.lab-is-set-up
 TEST := $(VENV)/.test-is-set-up
 
@@ -60,10 +60,10 @@ $(BIN)/python:
 
 $(LAB): pyproject.toml $(BIN)/python
 	@echo "Setting up $(VENV), once: this takes a minute or two."
-	@$(PIP) install --quiet --editable .
+	@$(PIP) install --editable .
 	@touch $@
 
 $(TEST): pyproject.toml $(BIN)/python
 	@echo "Setting up $(VENV) with what the tests need, once: this takes a minute or two."
-	@$(PIP) install --quiet --editable '.[test]'
+	@$(PIP) install --editable '.[test]'
 	@touch $@ $(LAB)

@@ -12,6 +12,8 @@ import hashlib
 import json
 import os
 import shutil
+import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,13 +56,16 @@ def open_lab(target: str | os.PathLike[str] | None = None, *, browser: bool | No
     folder = working_copy(target)
     show = has_display() if browser is None else browser
     print(f"Lessons: {folder}\nJupyterLab starts; Ctrl-C ends it.", flush=True)
-    if not show:
-        print("No browser is opened: open the address below, or from another computer first run", flush=True)
-        print("    ssh -L PORT:127.0.0.1:PORT THIS_MACHINE        (PORT as in the address)", flush=True)
     from jupyterlab.labapp import LabApp
 
     with contextlib.suppress(KeyboardInterrupt):
-        LabApp.launch_instance(argv=lab_arguments(folder, browser=show))
+        server = LabApp.initialize_server(argv=lab_arguments(folder, browser=show))
+        signal.signal(signal.SIGINT, signal.getsignal(signal.SIGTERM))  # Ctrl-C ends it in order, without asking
+        server.no_browser_open_file = True  # print the address, not the path of a file that holds it
+        if not show:
+            tunnel = f"ssh -L {server.port}:127.0.0.1:{server.port} {socket.gethostname()}"
+            print(f"No browser is opened here. From another computer, run this first:  {tunnel}", flush=True)
+        server.start()
 
 
 def lab_arguments(folder: Path, *, browser: bool) -> list[str]:
@@ -70,13 +75,12 @@ def lab_arguments(folder: Path, *, browser: bool) -> list[str]:
         f"--ServerApp.root_dir={folder}",
         "--ServerApp.ip=127.0.0.1",
         "--ServerApp.port_retries=100",  # from 8888 on, the first that is free
-        "--ServerApp.answer_yes=True",  # Ctrl-C ends it without asking
-        "--ServerApp.no_browser_open_file=True",  # print the address, not the path of a file that holds it
         "--ServerApp.log_level=WARN",
         "--LabApp.log_level=WARN",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
+        "--LanguageServerManager.autodetect=False",  # the lessons need none, and looking for them starts npm
         f"--LabApp.default_url=/lab/tree/{first}",
     ]
     if not browser:
