@@ -71,6 +71,17 @@ def test_h9_every_dependency_has_bounds_and_all_hold_here():
         assert requirement.specifier.contains(version(requirement.name), prereleases=True), requirement
 
 
+def test_version_and_oldest_python_are_the_same_everywhere():
+    import ilstma_lab
+    from ilstma_lab import doctor
+
+    assert ilstma_lab.__version__ == PROJECT["version"]
+    assert f"\n## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    oldest = ".".join(map(str, doctor.MIN_PYTHON))
+    assert PROJECT["requires-python"] == f">={oldest}"
+    assert f"\nMIN_PYTHON := {oldest}\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
 # -- wheel and source distribution -------------------------------------------------------------------------------------
 
 
@@ -199,7 +210,7 @@ def test_h8_the_engine_imports_where_faiss_and_openai_cannot_be():
 
 MACHINE_PATH = re.compile(r"""(?:^|[\s"'(=,:`])(?:/(?:home|Users|root|work|private|tmp)/[\w.]|[A-Z]:\\Users\\)""", re.M)
 KEY = re.compile(
-    r"""\b(?:sk|pk)-[A-Za-z0-9_-]{20,}|\bgh[opsu]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bhf_[A-Za-z0-9]{30,}|\bAKIA[0-9A-Z]{16}\b
+    r"""\b(?:sk|pk)-(?!test-)[A-Za-z0-9_-]{20,}|\bgh[opsu]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bhf_[A-Za-z0-9]{30,}|\bAKIA[0-9A-Z]{16}\b
     |\bAIza[\w-]{30,}|\bxox[abp]-[\w-]{20,}|-----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY|[Bb]earer[ ][A-Za-z0-9._-]{24,}""",
     re.X,
 )
@@ -238,7 +249,7 @@ def test_the_patterns_find_what_they_are_for():
     for text in ("s" + "k-" + "a1" * 12, "ghp" + "_" + "a1" * 18, "Bearer " + "a1" * 14):
         assert KEY.search(text), text
     assert not MACHINE_PATH.search("https://example.org/home/ann and ~/lessons and /usr/bin/chromium")
-    assert not KEY.search("sk-test and the mask-making-for-a-long-winter-evening")
+    assert not KEY.search("sk-test-0123456789abcdef0123 stands in for one, and the mask-making-for-a-long-winter-evening")
 
 
 # -- make --------------------------------------------------------------------------------------------------------------
