@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -236,8 +237,16 @@ def test_lab_prints_its_address_serves_the_lessons_and_ends_quietly(kit: Path, t
     assert "[y/n]" not in rest.lower()
 
 
-def open_url(url: str):
-    """Open an address on this machine, whatever proxy the environment names."""
+def open_url(url: str, *, seconds: float = 30):
+    """Open an address on this machine, whatever proxy the environment names. Jupyter prints it a moment before it listens."""
+    from urllib.error import URLError
     from urllib.request import ProxyHandler, build_opener
 
-    return build_opener(ProxyHandler({})).open(url, timeout=30)
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return build_opener(ProxyHandler({})).open(url, timeout=seconds)
+        except URLError as error:
+            if not isinstance(error.reason, ConnectionRefusedError) or time.monotonic() > end:
+                raise
+        time.sleep(0.02)
