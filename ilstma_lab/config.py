@@ -62,7 +62,7 @@ class Config:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Config:
-        """Return the config that `to_dict` wrote; what is left out keeps its default. Raises InputError for a name or value unknown."""
+        """Return the config that `to_dict` wrote; what is left out keeps its default. Raises InputError for what is unknown."""
         try:
             config = _adapter().validate_python(dict(data))
         except ValueError as error:

@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -59,6 +59,7 @@ class ILSTMA:
         self.summaries = Summaries(
             self.config.summaries, summarizer=self.models.summarizer, merger=self.models.merger, profiler=self.models.profiler
         )
+        self._given = {"retriever": retriever, "prefetcher": prefetcher}
         self.turns: list[Turn] = []
         self._count = 0
         self._lock = threading.RLock()
@@ -86,14 +87,12 @@ class ILSTMA:
             raise InputError("the question is blank: type something to ask; nothing was changed")
         with self._lock:
             moment = to_instant(at) if at is not None else self.clock.now()
-            before = self.memory.state()
+            running = _RunningTurn(self, question, moment, remember=remember, on_event=on_event)
             try:
-                turn = _RunningTurn(self, question, moment, remember=remember, on_event=on_event).run()
+                turn = running.run()
             except BaseException:
-                self.memory.restore(before)
+                self.memory.restore(running.segments)
                 raise
-            if turn.failure:
-                self.memory.restore(before)
             self.turns.append(turn)
             return turn
 
@@ -116,14 +115,18 @@ class ILSTMA:
             return self.summaries.update_all(self.table, at=self.clock.now(), progress=progress)
 
     def fork(self, config: Config | None = None, *, models: Models | None = None) -> ILSTMA:
-        """Return a lab over a copy of the table, with the same short-term memory, for what-if; nothing it does comes back here."""
+        """Return a lab over a copy of the table, with the same short-term memory, for what-if; nothing comes back here."""
         with self._lock:
             other = ILSTMA(
-                self.table.fork(), config or self.config, models=models or self.models, clock=ManualClock(self.clock.now())
+                self.table.fork(),
+                config or self.config,
+                models=models or self.models,
+                clock=ManualClock(self.clock.now()),
+                **self._given,
             )
             other.memory.restore(self.memory.state())
             other._count = self._count
-            if isinstance(self.retriever, DualRetriever):
+            if isinstance(self.retriever, DualRetriever) and not self._given["retriever"]:
                 other.retriever.take_index(self.retriever)
             return other
 
@@ -150,8 +153,8 @@ class ILSTMA:
     def _warn_of_old_table(self) -> None:
         if len(self.table) and self.clock.now() - self.table.last_created > _LONG_AGO:
             warnings.warn(
-                f"the table's last dialogue is of {self.table.last_created:%Y-%m-%d}, so by today's clock nearly all has faded. To go on "
-                "from there, give clock=ManualClock.after(table), or at= with each question.",
+                f"the table's last dialogue is of {self.table.last_created:%Y-%m-%d}, so by today's clock nearly all has faded. "
+                "To go on from there, give clock=ManualClock.after(table), or at= with each question.",
                 ClockWarning,
                 stacklevel=3,
             )
@@ -165,6 +168,7 @@ class _RunningTurn:
         self.question, self.at, self.remember = question, at, remember
         self.language = language(question)
         self.record = Recorder(on_event)
+        self.segments = self.memory.state()
         self.query = Query(question, at, lab.table.embedder)
         self.verdict: Verdict | None = None
         self.recall: Recall | None = None
@@ -191,7 +195,9 @@ class _RunningTurn:
                 self.inject_summary()
             self.reply()
         except Exception as error:
-            self.failure = Failure(9, type(error).__name__, str(error) or "the answer failed without a message")
+            message = str(error) or "no message came with it; the question is kept, and retry() asks it again"
+            self.failure = Failure(9, type(error).__name__, message)
+            self.memory.restore(self.segments)
             answered = time.perf_counter()
         else:
             answered = time.perf_counter()
@@ -200,16 +206,16 @@ class _RunningTurn:
 
     def finish(self, hit: bool) -> None:
         """After the answer: writes and prefetch in their order, the new row, the history, a summary that is due."""
-        due = self.lab.config.prefetch.trigger == "every" if hit else True
+        waits = hit and self.lab.config.prefetch.trigger == "miss"
         steps = [self.write, self.prefetch] if self.lab.config.write == "before" else [self.prefetch, self.write]
-        for step in steps if due else []:
+        for step in [] if waits else steps:
             step()
-        self.store(hit)
+        self.store(waits)
         self.memory.push(HistoryTurn(self.question, self.answer, self.at, self.row))
         self.summarise_when_due()
 
     def collect(self) -> None:
-        with self.record.step(1, essential=True) as step:
+        with self.record.step(1) as step:
             self.memory.begin_turn()
             self.table.open_question(self.question, self.at)
             self.before = self.memory.views(self.language)
@@ -218,57 +224,59 @@ class _RunningTurn:
             step.wrote["cleared"] = ["relevant"]
 
     def judge(self) -> bool:
-        with self.record.step(2) as step:
+        with self.record.step(2, otherwise="the judge failed, which counts as a miss") as step:
             if self.lab._count == 0:
                 step.note = "the first turn skips the judge: nothing has been prefetched"
                 return False
             step.read["cache"] = [row.index for row in self.memory.cache]
-            self.verdict = self.models.judge.judge(self.query, self.memory)
-            step.calls += self.verdict.calls
-            step.note = self.verdict.reason
+            verdict = self.models.judge.judge(self.query, self.memory)
+            if not isinstance(verdict, Verdict):
+                raise TypeError(f"the judge returned {type(verdict).__name__} where a Verdict is needed")
+            step.calls += verdict.calls
+            step.note = verdict.reason
+            self.verdict = verdict
         return bool(self.verdict and self.verdict.hit)
 
     def keep(self) -> None:
-        with self.record.step(3) as step:
+        with self.record.step(3, otherwise="no row is touched") as step:
             used = self.verdict.used
-            cached = [row.index for row in self.memory.cache]
-            self.recalled = tuple(cached) if used is None else tuple(row for row in used if row in self.table)
+            self.recalled = self._live([row.index for row in self.memory.cache] if used is None else used)
             step.wrote["waiting"] = list(self.recalled)
             step.note = "all segments but the history stay; touches wait for the next miss"
             self._note_rows(self.table[row] for row in self.recalled)
 
     def read_table(self) -> None:
-        with self.record.step(4) as step:
+        with self.record.step(4, otherwise="the search goes on without it") as step:
             waiting = self.table.embed_pending() if self.table.pending.any() else 0
             step.read.update(rows=len(self.table), summaries=len(self.table.summaries), pending=waiting)
 
     def find(self) -> None:
-        with self.record.step(6) as step:
-            self.recall = self.lab.retriever.retrieve(self.query, self.table, now=self.at)
-            self.recalled = self.recall.recalled
+        with self.record.step(6, otherwise="nothing is recalled: the answer is made from the other segments") as step:
+            recall = self.lab.retriever.retrieve(self.query, self.table, now=self.at)
+            branch_a, branch_b = recall.branch_a, recall.branch_b
+            self.recall, self.recalled = recall, self._live(recall.recalled)
             self.memory.fill_relevant(self.recalled)
             self._note_rows(self.memory.relevant)
-            branch_a, branch_b = self.recall.branch_a, self.recall.branch_b
             step.read.update(vectors=len(self.table), chunks=branch_a.read)
             step.wrote["relevant"] = list(self.recalled)
             step.calls += branch_a.reading.calls
-            step.note = "; ".join(filter(None, [self.recall.reason, branch_a.error, branch_b.error]))
+            step.note = "; ".join(filter(None, [recall.reason, branch_a.error, branch_b.error]))
 
     def inject_summary(self) -> None:
-        with self.record.step(5) as step:
-            if self.lab.config.summaries.when == "every_miss":
-                self.lab.summaries.update_all(self.table, at=self.at)
+        with self.record.step(5, otherwise="the answer is made without a summary") as step:
+            while self.lab.config.summaries.when == "every_miss" and self.lab.summaries.due(self.table):
+                step.calls += self.lab.summaries.update(self.table, at=self.at)
             number, cosine = self.lab.summaries.choose(self.query, self.table)
             self.memory.choose_summary(number)
             step.read["summaries"] = len(self.table.summaries)
             step.wrote.update(summary=number, cosine=cosine, personality=bool(self.memory.personality))
 
     def reply(self) -> None:
-        with self.record.step(9, essential=True) as step:
+        with self.record.step(9) as step:
             self.answered_from = self.memory.views(self.language)
             step.read["tokens"] = sum(view.tokens for view in self.answered_from)
             if self.verdict and self.verdict.hit and self.verdict.answer:
-                self.answer = self.verdict.answer
+                self.answer = clean_text(self.verdict.answer, name="the judge's answer")
                 self.record.tell("piece", self.answer)
                 step.note = "the judge's own answer"
             else:
@@ -284,10 +292,10 @@ class _RunningTurn:
             self.record.tell("piece", piece)
         if call := getattr(said, "call", None):
             step.calls.append(call)
-        return clean_text(answer)
+        return clean_text(answer, name="the answer")
 
     def write(self) -> None:
-        with self.record.step(8, essential=True) as step:
+        with self.record.step(8) as step:
             step.wrote["deferred"] = self.table.write_waiting()
             touched = self._touched()
             if touched:
@@ -295,20 +303,22 @@ class _RunningTurn:
             step.wrote["touched"] = list(touched)
 
     def prefetch(self) -> None:
-        with self.record.step(7) as step:
+        with self.record.step(7, otherwise="the cache stays as it is") as step:
             context = PrefetchContext(self.query, self.recalled, self.table, self.at)
-            self.selection = self.lab.prefetcher.select(context)
-            self.memory.fill_cache([row for row in self.selection.rows if row.chosen])
-            step.read.update(centre=self.selection.centre, window=len(self.selection.rows))
-            step.wrote["cache"] = list(self.selection.chosen)
-            step.note = self.selection.note
+            selection = self.lab.prefetcher.select(context)
+            if selection.chosen:
+                self.memory.fill_cache([row for row in selection.rows if row.chosen])
+            self.selection = selection
+            step.read.update(centre=selection.centre, window=len(selection.rows))
+            step.wrote["cache"] = list(selection.chosen)
+            step.note = selection.note
             self._note_rows(self.memory.cache)
 
-    def store(self, hit: bool) -> None:
-        """Step 8 goes on: the finished dialogue becomes a row, and a hit's touches wait."""
-        with self.record.step(8, essential=True) as step:
+    def store(self, waits: bool) -> None:
+        """Step 8 goes on: the finished dialogue becomes a row, and the touches wait where nothing was written yet."""
+        with self.record.step(8) as step:
             rests_on = self._rows_of_answer()
-            touch = self.table.touched(self.recalled, self.at, self.question, deferred=True) if hit and self.recalled else None
+            touch = self.table.touched(self.recalled, self.at, self.question, deferred=True) if waits and self.recalled else None
             dialogue = Dialogue(self.question, self.answer, self.at) if self.remember else None
             self.kind = kind_of_turn(self.question, self.answer, rests_on) if self.remember else None
             cites = [row.index for row in rests_on] if self.kind == "asked" else []
@@ -318,9 +328,9 @@ class _RunningTurn:
             step.wrote.update(row=self.row, waiting=sorted(self.table.waiting))
 
     def summarise_when_due(self) -> None:
-        if not self.lab.summaries.due(self.table):
+        if self.lab.config.summaries.when == "every_miss" or not self.lab.summaries.due(self.table):
             return
-        with self.record.step(5) as step:
+        with self.record.step(5, otherwise="tried again after the next answer") as step:
             step.calls += self.lab.summaries.update(self.table, at=self.at)
             step.note = "a group is full: summarised after the answer"
             step.wrote["summaries"] = len(self.table.summaries)
@@ -328,9 +338,13 @@ class _RunningTurn:
     def _rows_of_answer(self) -> list[MemoryEntry]:
         return [self.table[row] for row in self.recalled if row in self.table]
 
+    def _live(self, rows: Iterable[int]) -> tuple[int, ...]:
+        """Return those of `rows` that the table holds, each once, in order."""
+        return tuple(dict.fromkeys(int(row) for row in rows if row in self.table))
+
     def _touched(self) -> tuple[int, ...]:
         if self.lab.config.touch == "paper":
-            return tuple(row for row in self.recalled if row in self.table)
+            return self._live(self.recalled)
         return used_rows(self.answer, self._rows_of_answer())
 
     def _note_rows(self, entries) -> None:

@@ -42,15 +42,16 @@ class Recorder:
     calls: dict[int, tuple[Call, ...]] = field(default_factory=dict)
 
     @contextmanager
-    def step(self, number: int, *, essential: bool = False) -> Iterator[StepNotes]:
-        """Time one step. An error in a step that is not essential is recorded, with type and place, and the turn goes on."""
+    def step(self, number: int, *, otherwise: str = "") -> Iterator[StepNotes]:
+        """Time one step. If it fails, type and place are recorded; with `otherwise`, which says what then, the turn goes on."""
         notes, error, begun = StepNotes(), "", time.perf_counter()
         try:
             yield notes
         except Exception as failure:
             error = describe(failure)
-            if essential:
+            if not otherwise:
                 raise
+            notes.note = otherwise
         finally:
             step = Step(number, time.perf_counter() - begun, notes.read, notes.wrote, notes.note, error)
             self.steps.append(step)

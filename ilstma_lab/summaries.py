@@ -1,4 +1,4 @@
-"""Step 5, high-dimensional information: groups of five in short, an update by overlap, the user's personality (ILSTMA, section 3.5)."""
+"""Step 5: groups of five in short, an update by overlap, the user's personality (ILSTMA, section 3.5)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ilstma_lab.errors import InputError
+from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models.call import Call
 from ilstma_lab.protocols import Merger, Profiler, Query, Summarizer
@@ -42,8 +43,8 @@ class Summaries:
         self.profiler = profiler
 
     def choose(self, query: Query, table: MemoryTable) -> tuple[int | None, float]:
-        """Return the number of the set nearest to the question and its cosine; stale sets are never chosen."""
-        fresh = np.array([not summary.stale for summary in table.summaries], bool)
+        """Return the number of the set nearest to the question and its cosine; stale and empty sets are never chosen."""
+        fresh = np.array([bool(summary.text) and not summary.stale for summary in table.summaries], bool)
         if not fresh.any():
             return None, 0.0
         cosines = np.where(fresh, table.summary_vectors() @ query.vector, -np.inf)  # (n_summaries,)
@@ -55,7 +56,11 @@ class Summaries:
         return bool(table.unsummarised(self.settings.group_size)) or any(s.stale for s in table.summaries)
 
     def update(self, table: MemoryTable, *, at: datetime) -> tuple[Call, ...]:
-        """Summarise one group that is full, or one stale set anew, and return the calls made."""
+        """Summarise one group that is full, or one stale set anew, and return the calls made.
+
+        Where one of the rows is edited or deleted while the models still think, nothing is stored, and the group stays due.
+        """
+        seen = len(table.changes)
         stale = next((s for s in table.summaries if s.stale), None)
         rows = tuple(r for r in stale.rows if r in table) if stale else table.unsummarised(self.settings.group_size)
         if not rows:
@@ -64,10 +69,15 @@ class Summaries:
             return ()
         entries = [table[row] for row in rows]
         text, calls = self.summarizer.summarize(entries)
-        if stale:
-            table.set_summary(text, rows, at, replaces=stale.number)
+        replaces = stale
+        if not stale:
+            text, rows, replaces, more = self._overlap(table, text, rows)
+            calls += more
+        if not set(rows).isdisjoint(table.changes[seen:]):
             return calls
-        calls += self._overlap(table, text, rows, at)
+        table.set_summary(text, rows, at, replaces=replaces.number if replaces else None)
+        if stale:
+            return calls
         personality, more = self.profiler.profile(table.personality, entries)
         if personality != table.personality:
             table.set_personality(personality)
@@ -82,17 +92,19 @@ class Summaries:
                 progress(done + 1, total)
         return total
 
-    def _overlap(self, table: MemoryTable, text: str, rows: tuple[int, ...], at: datetime) -> tuple[Call, ...]:
-        """Merge with the nearest old set where parts of both are similar; else the new set stands beside it (Figure 5)."""
+    def _overlap(
+        self, table: MemoryTable, text: str, rows: tuple[int, ...]
+    ) -> tuple[str, tuple[int, ...], Summary | None, tuple[Call, ...]]:
+        """Return text and rows of the new set, the old set that it replaces, and the calls (Figure 5).
+
+        Where parts of it and of the nearest old set are similar, both become one; else it stands beside.
+        """
         old = [s for s in table.summaries if not s.stale and s.text]
         if not old:
-            table.set_summary(text, rows, at)
-            return ()
-        cosines = {s.number: c for s, c in zip(table.summaries, table.summary_vectors() @ table.embed([text])[0], strict=True)}
-        nearest = max(old, key=lambda s: cosines[s.number])
+            return text, rows, None, ()
+        cosines = dict(zip(table.summaries, table.summary_vectors() @ table.embed([text])[0], strict=True))
+        nearest = max(old, key=cosines.__getitem__)
         merged, calls = self.merger.merge(nearest.text, text)
         if merged is None:
-            table.set_summary(text, rows, at)
-        else:
-            table.set_summary(merged, (*nearest.rows, *rows), at, replaces=nearest.number)
-        return calls
+            return text, rows, None, calls
+        return merged, (*nearest.rows, *rows), nearest, calls

@@ -47,6 +47,7 @@ def retention_of(
 ) -> np.ndarray:
     """Return R of rows at `now`: Eq. 3, which is Eq. 2 put into Eq. 1.
 
-    `last_recall` (n,) and `now` in microseconds since 1970-01-01 UTC, `recall_times` (n,); the result is (n,).
+    `last_recall` (n,) and `now` in microseconds since 1970-01-01 UTC, `recall_times` (n,); the result is (n,). A last recall
+    that lies after `now` counts as 0 days ago.
     """
-    return retention.at(whole_days(now, last_recall), strength.days(recall_times))
+    return retention.at(np.maximum(whole_days(now, last_recall), 0), strength.days(recall_times))

@@ -79,7 +79,9 @@ class LinearStrength:
 
     def __post_init__(self) -> None:
         if not (self.first_days > 0 and self.step_days >= 0):
-            raise InputError(f"LinearStrength needs first_days > 0 and step_days >= 0 (got {self.first_days:g}, {self.step_days:g})")
+            raise InputError(
+                f"LinearStrength needs first_days > 0 and step_days >= 0 (got {self.first_days:g}, {self.step_days:g})"
+            )
 
     def days(self, recall_times: np.ndarray) -> np.ndarray:
         """Return S in days, same shape as `recall_times`. Raises InputError below one recall."""

@@ -93,4 +93,4 @@ class WindowPrefetch:
 
 
 def _clamped(rows: int) -> str:
-    return f"{rows} rows were last recalled after this moment: their interval counts as 0 days" if rows else ""
+    return f"{rows} of the rows were last recalled after this moment: that counts as 0 days ago" if rows else ""
