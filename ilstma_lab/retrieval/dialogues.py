@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 import numpy as np
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.table import MemoryTable
-from ilstma_lab.models.sentences import words
+from ilstma_lab.models.sentences import sentences, words
 from ilstma_lab.protocols import Query
+from ilstma_lab.recorder import describe
+from ilstma_lab.retrieval.dates import named_days
 from ilstma_lab.retrieval.recall import BranchB, Candidate
+from ilstma_lab.retrieval.row_vectors import RowVectors
 from ilstma_lab.retrieval.top import top_k
+from ilstma_lab.retrieval.words import WordIndex, question_terms
 
 _PREVIEW = 160
+_SITTING = 3_600_000_000
+_EPOCH = date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True, kw_only=True)
 class DialogueSettings:
     """How branch B ranks: the best `winners` are candidates.
+
+    With `cosine` alone the score is the plain cosine of the paper. With more parts it is a sum: `cosine`, `words` (BM25) and
+    `sentences` (the row's best sentence) weigh z-scores over all rows; `preceding` adds that share of the score of the dialogue
+    before, where it lies within the hour and its score is positive; `days` is added to rows of a day that the question names.
 
     `echoes`: an asked row whose cited rows are still there repeats what they hold; "behind" keeps it out of the winners,
     "as_rows" treats it like any other row (the paper does not tell them apart). `keep`: how many candidates the trace keeps,
@@ -32,57 +43,101 @@ class DialogueSettings:
 
     winners: int = 2
     keep: int | None = 20
+    cosine: float = 1.0
+    words: float = 0.0
+    sentences: float = 0.0
+    preceding: float = 0.0
+    days: float = 0.0
     echoes: Literal["behind", "as_rows"] = "behind"
     join_index: bool = False
 
     def __post_init__(self) -> None:
         if self.winners < 1 or (self.keep is not None and self.keep < self.winners):
             raise InputError(f"need winners >= 1 and keep >= winners (got {self.winners}, {self.keep})")
+        weights = (self.cosine, self.words, self.sentences, self.preceding, self.days)
+        if min(weights) < 0 or not np.isfinite(weights).all() or self.cosine + self.words + self.sentences == 0:
+            raise InputError("weights must be finite and >= 0, and one of cosine, words and sentences above 0")
+
+    @property
+    def plain(self) -> bool:
+        """Whether the score is the cosine itself."""
+        return not (self.words or self.sentences or self.preceding or self.days)
 
 
 class DialogueSearch:
-    """Cosine between the question and each dialogue, searched in the table's own array."""
+    """Scores every row of a table for a question; rows are searched in the table's own array."""
 
     def __init__(self, settings: DialogueSettings):
         self.settings = settings
-        self._joined = JoinedVectors()
+        self._words = WordIndex()
+        self._sentences = RowVectors(lambda index, text: sentences(text))
+        self._joined = RowVectors(lambda index, text: [f"[{index}] {text}"])
 
     def search(self, query: Query, table: MemoryTable) -> BranchB:
         """Return the candidates, best first, with every score; the winners are marked."""
         begun = time.perf_counter()
-        scores, error = self._scores(query, table)
+        parts, error = self._parts(query, table)
+        score = self._score(parts, table)
         limit = len(table) if self.settings.keep is None else min(self.settings.keep, len(table))
         while True:
-            candidates = self._candidates(top_k(scores, limit), scores, table, by_words=bool(error))
+            candidates = self._candidates(top_k(score, limit), score, parts, table)
             if limit >= len(table) or sum(c.won for c in candidates) == self.settings.winners:
                 break
             limit = min(2 * limit, len(table))
         return BranchB(candidates, time.perf_counter() - begun, error)
 
-    def _scores(self, query: Query, table: MemoryTable) -> tuple[np.ndarray, str]:
+    def _parts(self, query: Query, table: MemoryTable) -> tuple[dict[str, np.ndarray], str]:
+        """Return each part that has a weight as a column over the rows, and what failed."""
         try:
-            vectors = self._joined.of(table) if self.settings.join_index else table.vectors
-            scores = vectors @ query.vector  # (n_rows,)
+            parts = {"cosine": self._cosine(query, table)}
+            if self.settings.sentences:
+                parts["sentences"] = self._sentences.best(query.vector, table)
         except Exception as error:
-            return word_shares(query.text, table, np.arange(len(table))), f"ranked by words: {type(error).__name__}: {error}"
-        waiting = np.flatnonzero(table.pending)
-        if len(waiting):
-            scores[waiting] = word_shares(query.text, table, waiting)
-        return scores, ""
+            return {"words": word_shares(query.text, table, np.arange(len(table)))}, f"ranked by words alone: {describe(error)}"
+        if self.settings.words:
+            parts["words"] = self._words.scores(question_terms(query.text), table)
+        if self.settings.days and (days := named_days(query.text, query.at.date())):
+            parts["days"] = np.isin(table.days, [day.toordinal() - _EPOCH for day in days]).astype(float)
+        return parts, ""
 
-    def _candidates(self, best: np.ndarray, scores: np.ndarray, table: MemoryTable, *, by_words: bool) -> tuple[Candidate, ...]:
+    def _cosine(self, query: Query, table: MemoryTable) -> np.ndarray:
+        if self.settings.join_index:
+            return self._joined.best(query.vector, table)
+        cosine = table.vectors @ query.vector  # (n_rows,)
+        if table.pending_count:
+            waiting = np.flatnonzero(table.pending)
+            cosine[waiting] = word_shares(query.text, table, waiting)
+        return cosine
+
+    def _score(self, parts: dict[str, np.ndarray], table: MemoryTable) -> np.ndarray:
+        if self.settings.plain or "cosine" not in parts:
+            return next(iter(parts.values()))
+        similar = [name for name in ("cosine", "words", "sentences") if name in parts and getattr(self.settings, name)]
+        score = sum(getattr(self.settings, name) * z_score(parts[name]) for name in similar)
+        if self.settings.preceding and len(table) > 1:
+            same_sitting = np.diff(table.created) <= _SITTING
+            parts["preceding"] = np.concatenate([[0.0], np.maximum(score[:-1], 0) * same_sitting])
+            score = score + self.settings.preceding * parts["preceding"]
+        return score + self.settings.days * parts["days"] if "days" in parts else score
+
+    def _candidates(self, best: np.ndarray, score: np.ndarray, parts: dict[str, np.ndarray], table: MemoryTable) -> tuple[Candidate, ...]:
         found, won = [], 0
-        for rank, at in enumerate(best):
+        for rank, at in enumerate(best.tolist()):
             index = int(table.indices[at])
             kind, echo_of = table.kind_of(at), ()
             if kind == "asked" and self.settings.echoes == "behind":
                 echo_of = tuple(row for row in table.cites(index) if row in table)
             wins = not echo_of and won < self.settings.winners
             won += wins
-            score = float(scores[at])
-            name = "words" if by_words or table.pending[at] else "cosine"
-            found.append(Candidate(index, rank, score, {name: score}, wins, kind, echo_of, table.preview(at, _PREVIEW)))
+            scores = {name: float(part[at]) for name, part in parts.items()}
+            found.append(Candidate(index, rank, float(score[at]), scores, wins, kind, echo_of, table.preview(at, _PREVIEW)))
         return tuple(found)
+
+
+def z_score(values: np.ndarray) -> np.ndarray:
+    """Return `values` (n,) less their mean, in standard deviations; zeros where all are the same."""
+    spread = values.std()
+    return (values - values.mean()) / spread if spread > 0 else np.zeros(len(values))
 
 
 def word_shares(question: str, table: MemoryTable, positions: np.ndarray) -> np.ndarray:
@@ -91,27 +146,3 @@ def word_shares(question: str, table: MemoryTable, positions: np.ndarray) -> np.
     if not wanted:
         return np.zeros(len(positions))
     return np.array([len(wanted & set(words(table.text(at)))) / len(wanted) for at in positions])
-
-
-class JoinedVectors:
-    """Vectors of "[index] text" for each row, kept up with a table's changes."""
-
-    def __init__(self) -> None:
-        self._vectors: dict[int, np.ndarray] = {}
-        self._seen = 0
-        self._table: MemoryTable | None = None
-
-    def of(self, table: MemoryTable) -> np.ndarray:
-        """Return the matrix for `table`, shape (n_rows, dim); rows that changed are embedded again."""
-        if self._table is not table:
-            self._vectors, self._seen, self._table = {}, 0, table
-        for index in table.changes[self._seen :]:
-            self._vectors.pop(index, None)
-        self._seen = len(table.changes)
-        missing = [int(i) for i in table.indices if int(i) not in self._vectors]
-        if missing:
-            fresh = table.embed([f"[{i}] {table.text(table.position(i))}" for i in missing])
-            self._vectors.update(zip(missing, fresh, strict=True))
-        if not len(table):
-            return np.zeros((0, table.embedder.dim), np.float32)
-        return np.stack([self._vectors[int(i)] for i in table.indices])

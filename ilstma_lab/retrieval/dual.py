@@ -12,6 +12,7 @@ from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import to_instant
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.protocols import Query, Reader
+from ilstma_lab.recorder import describe
 from ilstma_lab.retrieval.chunks import ChunkIndex, ChunkShape, search_engine
 from ilstma_lab.retrieval.dialogues import DialogueSearch, DialogueSettings
 from ilstma_lab.retrieval.recall import BranchA, BranchB, Decision, Recall
@@ -97,7 +98,7 @@ class DualRetriever:
             named = reading.index if reading.index in table else None
             branch = replace(branch, reading=reading, named=named)
         except Exception as error:
-            branch = replace(branch, error=f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+            branch = replace(branch, error=describe(error))
         return replace(branch, seconds=time.perf_counter() - begun)
 
     def _index_of(self, table: MemoryTable) -> ChunkIndex:
