@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.call import Call
-from ilstma_lab.models.offline import unsent
+from ilstma_lab.models.unsent import unsent
 from ilstma_lab.models.prompts import messages
 from ilstma_lab.models.sentences import content_words, is_chinese
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ilstma_lab.models.offline import unsent
+from ilstma_lab.models.unsent import unsent
 from ilstma_lab.models.prompts import messages
 from ilstma_lab.models.sentences import content_words
 from ilstma_lab.retrieval.recall import Chunk, Reading

@@ -13,7 +13,7 @@ from ilstma_lab.models.extractive_judge import ExtractiveJudge
 from ilstma_lab.models.extractive_profile import ExtractiveProfiler
 from ilstma_lab.models.extractive_reader import ExtractiveReader
 from ilstma_lab.models.extractive_summary import ExtractiveMerger, ExtractiveSummarizer
-from ilstma_lab.models.offline import OFFLINE_MODEL
+from ilstma_lab.models.unsent import OFFLINE_MODEL
 from ilstma_lab.retrieval.recall import Chunk
 from tests.models.stand_in import Asked, HistoryTurn, Memory, row
 
