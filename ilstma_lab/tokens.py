@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_PIECES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]|[^\W_]+|[^\w\s]|_")
+_CJK = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"
+_PIECES = re.compile(rf"{_CJK}|(?:(?!{_CJK})[^\W_])+|[^\w\s]|_")
 _LETTERS_PER_TOKEN = 6
 
 

@@ -11,8 +11,10 @@ import numpy as np
 
 from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.memory.columns import ASKED, TOLD, Columns
-from ilstma_lab.memory.entry import MemoryEntry, clean_text, from_microseconds, to_instant, to_microseconds
+from ilstma_lab.memory.entry import MemoryEntry, clean_text, from_microseconds, is_blank, to_instant, to_microseconds
 from ilstma_lab.memory.records import RecallRecord, Summary
+
+_MOST_RECALLS = 2**31 - 1
 
 
 class Contents:
@@ -45,7 +47,7 @@ class Contents:
         index = int(columns.index[at])
         vector = None
         if not columns.pending[at]:
-            vector = columns.vectors[at].view()
+            vector = columns.vectors[at].copy()  # a view would show another row's vector after a delete
             vector.flags.writeable = False
         return MemoryEntry(
             index=index,
@@ -71,28 +73,33 @@ class Contents:
 
     def _on_add(self, event: dict[str, Any], columns: Columns) -> None:
         index = event["index"]
+        if not isinstance(index, int) or index < 0:
+            raise InputError(f"an index is a whole number from 0 up (got {index!r})")
         kind = ASKED if event.get("kind") == "asked" else TOLD
         created = to_microseconds(to_instant(event["created"]))
         texts = [clean_text(event[part]) for part in ("user", "assistant")] + [clean_text(event.get("source", ""))]
+        cites = tuple(event.get("cites", ()))
         columns.append(index, created, kind=kind)
         for column, text in zip((self.users, self.assistants, self.sources), texts, strict=True):
             column.append(text)
-        if event.get("cites"):
-            self.cites[index] = tuple(event["cites"])
+        if cites:
+            self.cites[index] = cites
         self.next_index = max(self.next_index, index + 1)
         if kind == TOLD:
             self.loose[index] = None
         self.changes.append(index)
 
     def _on_edit(self, event: dict[str, Any], columns: Columns) -> None:
-        at = self._position(event, columns)
+        index, at = event["index"], self._position(event, columns)
+        self._forget_question(self.users[at])
         self.users[at], self.assistants[at] = clean_text(event["user"]), clean_text(event["assistant"])
         columns.set_vector(at, None)
-        self._spoil_summaries(event["index"])
-        self.changes.append(event["index"])
+        self._spoil_summaries(index)
+        self.changes.append(index)
 
     def _on_delete(self, event: dict[str, Any], columns: Columns) -> None:
         index, at = event["index"], self._position(event, columns)
+        self._forget_question(self.users[at])
         columns.delete(at)
         for texts in (self.users, self.assistants, self.sources):
             del texts[at]
@@ -101,12 +108,14 @@ class Contents:
         self.recalls = [record for record in self.recalls if record.row != index]
         cites = {row: tuple(c for c in cited if c != index) for row, cited in self.cites.items() if row != index}
         self.cites = {row: cited for row, cited in cites.items() if cited}
-        self._spoil_summaries(index)
+        self._spoil_summaries(index, gone=True)
         self.changes.append(index)
 
     def _on_touch(self, event: dict[str, Any], columns: Columns) -> None:
         at = to_instant(event["at"])
         for row in event["rows"]:
+            if columns.position(row) is None:  # deleted since the turn began
+                continue
             self.recalls.append(RecallRecord(row, at, event.get("question", ""), hit=bool(event["deferred"])))
             count, last = self.waiting.pop(row, (0, 0))
             change = (count + 1, max(last, to_microseconds(at)))
@@ -127,7 +136,11 @@ class Contents:
             columns.last_recall[at] = max(columns.last_recall[at], change[1])
 
     def _on_summary(self, event: dict[str, Any], columns: Columns) -> None:
-        self._keep_summary(_summary(event))
+        summary = _summary(event)
+        old = self.summaries.get(summary.number)
+        self._keep_summary(summary)
+        if old:
+            self._loosen(set(old.rows) - set(summary.rows), columns)
 
     def _on_personality(self, event: dict[str, Any], columns: Columns) -> None:
         self.personality = clean_text(event["text"])
@@ -149,20 +162,31 @@ class Contents:
         for row in summary.rows:
             self.loose.pop(row, None)
 
-    def _spoil_summaries(self, index: int) -> None:
+    def _loosen(self, rows: set[int], columns: Columns) -> None:
+        """Let told rows that a replaced summary held, and none holds now, wait for a summary again."""
+        held = {row for summary in self.summaries.values() for row in summary.rows}
+        loose = {r: None for r in rows - held if (at := columns.position(r)) is not None and columns.kind[at] == TOLD}
+        if loose:
+            self.loose = dict.fromkeys(sorted(self.loose | loose))
+
+    def _spoil_summaries(self, index: int, *, gone: bool = False) -> None:
         for number, summary in self.summaries.items():
             if index in summary.rows:
-                self.summaries[number] = replace(summary, stale=True)
+                self.summaries[number] = replace(summary, stale=True, text="" if gone else summary.text)
+
+    def _forget_question(self, text: str) -> None:
+        """Keep that rows were recalled, but not by what, where the question's own row is deleted or rewritten."""
+        self.recalls = [replace(record, question="") if record.question == text else record for record in self.recalls]
 
     # -- summary vectors -------------------------------------------------------------------------------------------
 
-    def summary_vectors(self, embed: Callable[[Sequence[str]], np.ndarray]) -> np.ndarray:
-        """Return vectors of all summaries, shape (number of summaries, dim); each text is embedded once."""
+    def summary_vectors(self, embed: Callable[[Sequence[str]], np.ndarray], dim: int) -> np.ndarray:
+        """Return vectors of all summaries, shape (number of summaries, dim); each text is embedded once, a blank one is zeros."""
         texts = [summary.text for summary in self.summaries.values()]
-        fresh = [text for text in dict.fromkeys(texts) if text not in self._summary_vectors]
-        if fresh:
-            self._summary_vectors.update(zip(fresh, embed(fresh), strict=True))
-        return np.stack([self._summary_vectors[text] for text in texts])
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._summary_vectors and not is_blank(text)]
+        known = self._summary_vectors | (dict(zip(fresh, embed(fresh), strict=True)) if fresh else {})
+        self._summary_vectors = {text: known[text] for text in texts if text in known}
+        return np.array([known.get(text, np.zeros(dim)) for text in texts], np.float32).reshape(len(texts), dim)
 
     def forget_vectors(self) -> None:
         """Drop the summaries' vectors: the embedder changed."""
@@ -192,58 +216,74 @@ class Contents:
         }
 
     def _stored(self, at: int, columns: Columns, *, vectors: bool) -> dict[str, Any]:
-        entry = self.entry(at, columns)
+        index = int(columns.index[at])
         row = {
-            "index": entry.index,
-            "created": entry.created.isoformat(),
-            "last_recall": entry.last_recall.isoformat(),
-            "recall_times": entry.recall_times,
-            "kind": entry.kind,
-            "user": entry.user,
-            "assistant": entry.assistant,
-            "source": entry.source,
+            "index": index,
+            "created": from_microseconds(columns.created[at]).isoformat(),
+            "last_recall": from_microseconds(columns.last_recall[at]).isoformat(),
+            "recall_times": int(columns.recall_times[at]),
+            "kind": "asked" if columns.kind[at] == ASKED else "told",
+            "user": self.users[at],
+            "assistant": self.assistants[at],
+            "source": self.sources[at],
         }
-        if entry.cites:
-            row["cites"] = list(entry.cites)
-        if vectors and entry.vector is not None:
-            row["vector"] = base64.b64encode(np.ascontiguousarray(entry.vector, "<f4").tobytes()).decode("ascii")
+        if index in self.cites:
+            row["cites"] = list(self.cites[index])
+        if vectors and not columns.pending[at]:
+            row["vector"] = base64.b64encode(columns.vectors[at].astype("<f4").tobytes()).decode("ascii")
         return row
 
-    def restore(self, head: dict[str, Any], sections: dict[str, list[dict[str, Any]]], columns: Columns, notes: list[str]) -> None:
-        """Take over what a snapshot holds; what cannot be used in a row is replaced and noted."""
+    def restore(
+        self,
+        head: dict[str, Any],
+        sections: dict[str, list[dict[str, Any]]],
+        columns: Columns,
+        notes: list[str],
+        *,
+        vectors: bool = True,
+    ) -> None:
+        """Take over what a snapshot holds; what cannot be used in a row is replaced and noted. Raises FormatError."""
         entries = sections["entries"]
         columns.reserve(len(entries))
         entries.reverse()
-        while entries:
-            self._restore_row(entries.pop(), columns, notes)
+        while entries:  # each row is freed when it is in the columns
+            self._restore_row(entries.pop(), columns, notes, vectors=vectors)
+        try:
+            self._restore_rest(head, sections)
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise FormatError(f"the table's head, summaries or recalls cannot be read: {type(error).__name__}: {error}") from None
+
+    def _restore_rest(self, head: dict[str, Any], sections: dict[str, list[dict[str, Any]]]) -> None:
         for row in sections["summaries"]:
             self._keep_summary(_summary(row))
         self.recalls = [
             RecallRecord(r["row"], to_instant(r["at"]), r.get("question", ""), bool(r.get("hit"))) for r in sections["recalls"]
         ]
         self.personality = clean_text(head.get("personality") or "")
-        self.waiting = {row: (count, to_microseconds(to_instant(at))) for row, count, at in head.get("waiting", [])}
+        self.waiting = {row: (int(count), to_microseconds(to_instant(at))) for row, count, at in head.get("waiting", [])}
         if asked := head.get("unanswered"):
-            self.unanswered = (asked["text"], to_instant(asked["at"]))
+            self.unanswered = (clean_text(asked["text"]), to_instant(asked["at"]))
         self.next_index = max(self.next_index, head.get("next_index", 0))
 
-    def _restore_row(self, row: dict[str, Any], columns: Columns, notes: list[str]) -> None:
+    def _restore_row(self, row: dict[str, Any], columns: Columns, notes: list[str], *, vectors: bool) -> None:
         try:
             self._on_add(row, columns)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             where = f"row {row.get('index')!r}" if isinstance(row, dict) else f"the row {row!r:.60}"
             raise FormatError(f"{where} of the table cannot be read: {type(error).__name__}: {error}") from None
         at = columns.size - 1
         try:
             columns.last_recall[at] = to_microseconds(to_instant(row["last_recall"] or "missing"))
         except (KeyError, InputError):
-            notes.append(f"row {row['index']}: its last recall {row.get('last_recall')!r} is no time; its creation is used instead")
+            notes.append(
+                f"row {row['index']}: its last recall {row.get('last_recall')!r} is no time; its creation is used instead"
+            )
         times = row.get("recall_times", 1)
-        if isinstance(times, int) and times >= 1:
+        if isinstance(times, int) and 1 <= times <= _MOST_RECALLS:
             columns.recall_times[at] = times
         else:
             notes.append(f"row {row['index']}: recall_times must be a whole number >= 1 (got {times!r}); 1 is used instead")
-        if "vector" in row:
+        if vectors and "vector" in row:
             self._restore_vector(row, columns, notes)
 
     def _restore_vector(self, row: dict[str, Any], columns: Columns, notes: list[str]) -> None:
@@ -252,7 +292,7 @@ class Contents:
         except (ValueError, TypeError):
             vector = np.empty(0, "<f4")
         if vector.shape == (columns.dim,) and np.isfinite(vector).all():
-            columns.set_vector(columns.size - 1, vector)
+            columns.set_vector(columns.size - 1, vector / (np.linalg.norm(vector) or 1.0))
         else:
             notes.append(f"row {row['index']}: its vector is damaged or of another length; the row is embedded again")
 
@@ -265,4 +305,6 @@ class Contents:
 
 
 def _summary(row: dict[str, Any]) -> Summary:
-    return Summary(row["number"], clean_text(row["text"]), tuple(row["rows"]), to_instant(row["at"]), bool(row.get("stale", False)))
+    return Summary(
+        row["number"], clean_text(row["text"]), tuple(row["rows"]), to_instant(row["at"]), bool(row.get("stale", False))
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal
@@ -16,7 +17,7 @@ Kind = Literal["told", "asked"]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_INVISIBLE = re.compile("[\\s\u200b-\u200f\u2060\ufeff]+")
+_UNSEEN = {"Zs", "Zl", "Zp", "Cc", "Cf"}  # spaces, line ends, controls, and formats such as the zero-width space
 
 
 def clean_text(text: Any, *, name: str = "text") -> str:
@@ -36,7 +37,7 @@ def is_blank(text: str) -> bool:
     >>> is_blank(" \\u200b\\n"), is_blank("hm")
     (True, False)
     """
-    return not _INVISIBLE.sub("", text)
+    return all(unicodedata.category(character) in _UNSEEN for character in text)
 
 
 def to_instant(value: Any) -> datetime:
@@ -59,11 +60,15 @@ def to_instant(value: Any) -> datetime:
             instant = _EPOCH + timedelta(seconds=float(value))
         else:
             raise TypeError
+        if instant != instant:  # pandas' NaT is a datetime
+            raise ValueError
         if instant.tzinfo is None:
             return instant.replace(tzinfo=UTC)
         return instant.astimezone(UTC)
     except (ValueError, TypeError, OverflowError):
-        raise InputError(f"not a point in time: {value!r}. Give a datetime or an ISO 8601 string such as 2024-01-31T18:05+01:00.") from None
+        raise InputError(
+            f"not a point in time: {value!r}. Give a datetime or an ISO 8601 string such as 2024-01-31T18:05+01:00."
+        ) from None
 
 
 def to_microseconds(instant: datetime) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.memory.table import MemoryTable
-from ilstma_lab.models.prompts.fence import fence
+from ilstma_lab.models.prompts.fence import escape, fence
 from ilstma_lab.prefetch.selection import ScoredRow
 from ilstma_lab.tokens import estimate_tokens
 from ilstma_lab.trace import SegmentView
@@ -26,7 +26,8 @@ class SegmentLimits:
     """How much short-term memory holds: turns of history, and tokens over all five segments.
 
     Over budget, parts go in this order until the rest fits: the oldest turns of history, the last rows of the cache, the
-    personality, the summary, the last relevant rows. The one cached and the one relevant row that are left are shortened, with a mark.
+    personality, the summary, the last relevant rows. The one cached and the one relevant row that are left are shortened, with a
+    mark. Tokens are counted as the prompt has them, escaped; the tags around the five segments come on top.
     Source: ILSTMA, section 3.3 (seven turns); it names no budget.
     """
 
@@ -76,8 +77,8 @@ class ShortTermMemory:
 
     @property
     def summary(self) -> str:
-        """The chosen set of high-dimensional information, or ""."""
-        return next((s.text for s in self.table.summaries if s.number == self._summary), "")
+        """The chosen set of high-dimensional information; "" where none is chosen, or a row that it came from changed since."""
+        return next((s.text for s in self.table.summaries if s.number == self._summary and not s.stale), "")
 
     @property
     def summary_number(self) -> int | None:
@@ -91,8 +92,14 @@ class ShortTermMemory:
 
     @property
     def history(self) -> tuple[HistoryTurn, ...]:
-        """The last turns, oldest first; turns whose row was deleted are gone."""
-        return tuple(turn for turn in self._history if turn.row is None or turn.row in self.table)
+        """The last turns, oldest first, as their rows stand now; turns whose row was deleted are gone."""
+        return tuple(self._as_it_stands(turn) for turn in self._history if turn.row is None or turn.row in self.table)
+
+    def _as_it_stands(self, turn: HistoryTurn) -> HistoryTurn:
+        if turn.row is None:
+            return turn
+        row = self.table[turn.row]
+        return replace(turn, user=row.user, assistant=row.assistant)
 
     @property
     def relevant(self) -> tuple[MemoryEntry, ...]:
@@ -170,12 +177,12 @@ class ShortTermMemory:
         for name in CUT_ORDER:
             pieces, keep = parts[name], name in ("cache", "relevant")
             while over > 0 and len(pieces) > keep:
-                over -= estimate_tokens(pieces.pop(0 if name == "history" else -1)[1])
+                over -= _tokens(pieces.pop(0 if name == "history" else -1)[1])
         for name in ("cache", "relevant"):
             if over > 0 and parts[name]:
                 row, text = parts[name].pop()
-                room = estimate_tokens(text) - over
-                over -= estimate_tokens(text)
+                room = _tokens(text) - over
+                over -= _tokens(text)
                 if room > _LEAST_TOKENS:
                     parts[name].append((row, shorten(text, room)))
                     over = 0
@@ -200,15 +207,15 @@ class ShortTermMemory:
 def shorten(text: str, tokens: int) -> str:
     """Return the start of `text` that fits into `tokens`, with a mark where it was cut.
 
-    >>> shorten("one two three four five", 4)
+    >>> shorten("one two three four five six", 5)
     'one two […]'
     """
-    if estimate_tokens(text) <= tokens:
+    if _tokens(text) <= tokens:
         return text
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if estimate_tokens(text[:middle] + CUT_MARK) <= tokens:
+        if _tokens(text[:middle] + CUT_MARK) <= tokens:
             low = middle
         else:
             high = middle - 1
@@ -216,4 +223,8 @@ def shorten(text: str, tokens: int) -> str:
 
 
 def _cost(pieces: Sequence[tuple[int | None, str]]) -> int:
-    return sum(estimate_tokens(text) for _, text in pieces)
+    return sum(_tokens(text) for _, text in pieces)
+
+
+def _tokens(text: str) -> int:
+    return estimate_tokens(escape(text))  # as the prompt has it: a "<" costs three

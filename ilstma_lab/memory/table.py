@@ -7,6 +7,7 @@ import os
 import threading
 import warnings
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
@@ -14,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ilstma_lab.errors import EmbeddingMismatchError, IlstmaError, InputError
-from ilstma_lab.forgetting.retention import whole_days
+from ilstma_lab.errors import EmbeddingMismatchError, IlstmaError, InputError, TableFileError
+from ilstma_lab.forgetting.retention import MICROSECONDS_PER_DAY, whole_days
 from ilstma_lab.memory.columns import ASKED, Columns
 from ilstma_lab.memory.contents import Contents
 from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text, from_microseconds, to_instant, to_microseconds
 from ilstma_lab.memory.records import RecallRecord, Summary
-from ilstma_lab.memory.storage import TableFile, snapshot_lines, uninterrupted
+from ilstma_lab.memory.safely import uninterrupted
+from ilstma_lab.memory.snapshot import snapshot_lines
+from ilstma_lab.memory.storage import TableFile
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
 
 if TYPE_CHECKING:
@@ -31,7 +34,9 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 _BATCH = 256
+_PATIENCE = 3
 _FOLD_BYTES = 1 << 20
+_MOST_NOTES = 10
 _open_tables: weakref.WeakSet[MemoryTable] = weakref.WeakSet()
 
 
@@ -55,6 +60,7 @@ class MemoryTable:
         self._contents = Contents()
         self._file: TableFile | None = None
         self._seq = 0
+        self._fold_at = _FOLD_BYTES
         self._lock = threading.RLock()
         self.wait_seconds = 2.0
 
@@ -77,7 +83,9 @@ class MemoryTable:
         rows = list(dialogues)
         for row in rows:
             if not isinstance(row, Dialogue):
-                raise InputError(f"from_dialogues needs Dialogue objects (got {type(row).__name__}); read files with load_dialogues(path)")
+                raise InputError(
+                    f"from_dialogues needs Dialogue objects (got {type(row).__name__}); load_dialogues(path) reads files"
+                )
         table._commit([table._added(offset, row) for offset, row in enumerate(sorted(rows, key=lambda d: d.at))])
         table.embed_pending(progress=progress)
         return table
@@ -99,10 +107,11 @@ class MemoryTable:
         return isinstance(index, int | np.integer) and self._columns.position(int(index)) is not None
 
     def __iter__(self) -> Iterator[MemoryEntry]:
-        return (self._entry(at) for at in range(len(self)))
+        return (self._contents.entry(at, self._columns) for at in range(len(self)))
 
     def __getitem__(self, index: int) -> MemoryEntry:
-        return self._entry(self.position(index))
+        with self._lock:
+            return self._contents.entry(self.position(index), self._columns)
 
     def position(self, index: int) -> int:
         """Return where the row with `index` stands in creation order. Raises KeyError where there is none."""
@@ -136,6 +145,16 @@ class MemoryTable:
     def created(self) -> np.ndarray:
         """Creation times, shape (n,), microseconds."""
         return _read_only(self._columns.created)
+
+    @property
+    def days(self) -> np.ndarray:
+        """The days on which rows were created, shape (n,), counted from 1970-01-01."""
+        return self._columns.created // MICROSECONDS_PER_DAY
+
+    @property
+    def pending_count(self) -> int:
+        """How many rows still wait for their vector."""
+        return int(self._columns.pending.sum())
 
     @property
     def last_recall(self) -> np.ndarray:
@@ -214,7 +233,8 @@ class MemoryTable:
 
     def summary_vectors(self) -> np.ndarray:
         """Return the summaries' vectors, shape (number of summaries, dim), of length 1."""
-        return self._contents.summary_vectors(self.embed)
+        with self._lock:
+            return self._contents.summary_vectors(self.embed, self.embedder.dim)
 
     def to_frame(self, now: datetime | None = None) -> pd.DataFrame:
         """Return the table as pandas: Table 1 of the ILSTMA paper, with its five columns first.
@@ -227,17 +247,18 @@ class MemoryTable:
         columns = self._columns
         known = max(int(columns.last_recall.max()), int(columns.created.max())) if len(self) else 0
         interval = whole_days(to_microseconds(to_instant(now)) if now is not None else known, columns.last_recall)
-        entries = list(self)
+        rows = range(len(self))
+        vectors = columns.vectors.copy()
         return pd.DataFrame(
             {
                 "time_interval": np.maximum(interval, 0),
                 "recall_times": columns.recall_times.copy(),
-                "text": [e.text for e in entries],
-                "embedding_vector": [e.vector for e in entries],
-                "kind": [e.kind for e in entries],
-                "created": pd.to_datetime(columns.created, unit="us", utc=True),
-                "last_recall": pd.to_datetime(columns.last_recall, unit="us", utc=True),
-                "source": [e.source for e in entries],
+                "text": [self.text(at) for at in rows],
+                "embedding_vector": [None if columns.pending[at] else vectors[at] for at in rows],
+                "kind": [self.kind_of(at) for at in rows],
+                "created": pd.DatetimeIndex(columns.created.astype("datetime64[us]")).tz_localize("UTC"),
+                "last_recall": pd.DatetimeIndex(columns.last_recall.astype("datetime64[us]")).tz_localize("UTC"),
+                "source": list(self._contents.sources),
                 "clamped": interval < 0,
             },
             index=pd.Index(columns.index.copy(), name="index"),
@@ -269,7 +290,14 @@ class MemoryTable:
         """Return the event that `touch` commits, to be committed together with others."""
         for row in rows:
             self.position(row)
-        return {"op": "touch", "rows": [int(r) for r in rows], "at": _iso(to_instant(at)), "question": question, "deferred": deferred}
+        question = clean_text(question, name="question")
+        return {
+            "op": "touch",
+            "rows": [int(r) for r in rows],
+            "at": _iso(to_instant(at)),
+            "question": question,
+            "deferred": deferred,
+        }
 
     def write_waiting(self) -> int:
         """Write the deferred touches into the columns and return how many rows changed."""
@@ -295,9 +323,11 @@ class MemoryTable:
     def open_question(self, question: str, at: datetime) -> None:
         """Remember a question before it is answered, so that a crash or a failing model does not lose it."""
         with self._lock:
-            self._commit([{"op": "question", "text": question, "at": _iso(to_instant(at))}])
+            self._commit([{"op": "question", "text": clean_text(question), "at": _iso(to_instant(at))}])
 
-    def close_turn(self, dialogue: Dialogue | None, touch: dict[str, Any] | None, *, kind: Kind = "told", cites: Sequence[int] = ()) -> int | None:
+    def close_turn(
+        self, dialogue: Dialogue | None, touch: dict[str, Any] | None, *, kind: Kind = "told", cites: Sequence[int] = ()
+    ) -> int | None:
         """Commit the end of a turn in one journal line: touches, the new row, the question answered; return the row's index."""
         with self._lock:
             events = [touch] if touch else []
@@ -311,27 +341,35 @@ class MemoryTable:
     # -- vectors ---------------------------------------------------------------------------------------------------
 
     def embed_pending(self, *, progress: Progress | None = None) -> int:
-        """Embed the rows that wait for a vector and return how many still wait. A failing embedder is a warning."""
+        """Embed the rows that wait for a vector and return how many still wait. A failing embedder is a warning.
+
+        A batch that fails is tried row by row, so that one text which cannot be embedded holds back no other.
+        """
         with self._lock:
             waiting = np.flatnonzero(self._columns.pending)
-            done = 0
-            for start in range(0, len(waiting), _BATCH):
-                batch = waiting[start : start + _BATCH]
+            batches = deque(waiting[start : start + _BATCH] for start in range(0, len(waiting), _BATCH))
+            done, in_a_row, failure = 0, 0, ""
+            while batches and in_a_row < _PATIENCE:
+                batch = batches.popleft()
                 try:
                     fresh = self.embed([self.text(at) for at in batch])
                 except Exception as error:
-                    warnings.warn(
-                        f"{len(waiting) - done} rows could not be embedded by {self.embedder.name} ({_describe(error)}). They are kept, "
-                        "found by their words, and tried again at the next question.",
-                        TableWarning,
-                        stacklevel=2,
-                    )
-                    break
+                    in_a_row, failure = in_a_row + 1, _describe(error)
+                    if len(batch) > 1:
+                        batches.extendleft(batch[:, None])  # the newest row first
+                    continue
                 for at, vector in zip(batch, fresh, strict=True):
                     self._columns.set_vector(at, vector)
-                done += len(batch)
+                done, in_a_row = done + len(batch), 0
                 if progress:
                     progress(done, len(waiting))
+            if failure:
+                warnings.warn(
+                    f"{len(waiting) - done} rows could not be embedded by {self.embedder.name} ({failure}). They are kept, "
+                    "found by their words, and tried again at the next question.",
+                    TableWarning,
+                    stacklevel=2,
+                )
             return len(waiting) - done
 
     def reembed(self, embedder: Embedder, *, progress: Progress | None = None) -> MemoryTable:
@@ -340,6 +378,7 @@ class MemoryTable:
             self.embedder = embedder
             self._columns.reset_vectors(embedder.dim)
             self._contents.forget_vectors()
+            self._contents.changes.extend(self._columns.index.tolist())
             self.embed_pending(progress=progress)
             if self._file:
                 self.fold()
@@ -350,18 +389,17 @@ class MemoryTable:
 
         Raises EmbeddingMismatchError or InputError where the embedder returns another shape or numbers that are not finite.
         """
-        from ilstma_lab.models.embedders import checked
+        from ilstma_lab.models.embedders import checked, unit
 
-        fresh = checked(self.embedder.embed(texts, "row"), texts, self.embedder.dim)
-        length = np.linalg.norm(fresh, axis=1, keepdims=True)
-        return fresh / np.where(length > 0, length, 1.0)
+        return unit(checked(self.embedder.embed(texts, "row"), texts, self.embedder.dim))
 
     # -- disk ------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike | None = None, *, vectors: bool = False) -> None:
         """Write a snapshot to `path`, or fold the journal of the table's own file.
 
-        `vectors`: put the vectors into the snapshot as base64 (the paper's self-contained form) rather than beside it.
+        `vectors`: put the vectors into the snapshot as base64 (the paper's self-contained form) as well as beside it. A table
+        that is there is replaced and becomes the backup; raises TableFileError where anything else is there.
         """
         with self._lock:
             if path is None and self._file is None:
@@ -372,7 +410,8 @@ class MemoryTable:
             file = TableFile(path)
             file.acquire(wait_seconds=self.wait_seconds)
             try:
-                file.write_snapshot(self._lines(vectors=vectors))
+                file.refuse_to_bury()
+                file.write_snapshot(self._lines(file, vectors=vectors))
                 self._write_vectors(file)
             finally:
                 file.close()
@@ -393,38 +432,43 @@ class MemoryTable:
         """
         file = TableFile(path)
         stored = file.read()
-        head = stored.head
+        head, notes = stored.head, list(stored.notes)
         table = cls(embedder=embedder, topic=head.get("topic", ""))
-        if (head.get("embedder"), head.get("dim")) != (table.embedder.name, table.embedder.dim) and not reembed:
+        other = (head.get("embedder"), head.get("dim")) != (table.embedder.name, table.embedder.dim)
+        if other and not reembed:
             raise EmbeddingMismatchError(
                 f"{file.path.name} was made with {head.get('embedder')} ({head.get('dim')} dimensions), and the embedder here is "
                 f"{table.embedder.name} ({table.embedder.dim} dimensions). Give the same one, or embed the rows anew with "
                 f"MemoryTable.load({file.path.name!r}, embedder=..., reembed=True)."
             )
-        notes = list(stored.notes)
-        table._contents.restore(head, stored.sections, table._columns, notes)
+        table._contents.restore(head, stored.sections, table._columns, notes, vectors=not other)
         table._seq = head["seq"]
-        table._replay(stored.journal, notes)
+        if table._replay(stored.journal, notes):
+            file.needs_mending = True
         table._read_vectors(file)
         table._file = file
+        table._fold_at = max(_FOLD_BYTES, file.snapshot_bytes)
         table.embed_pending(progress=progress)
-        for note in notes:
+        if other:
+            table.fold()
+        for note in _first(notes):
             warnings.warn(f"{file.path.name}: {note}", TableWarning, stacklevel=2)
         _open_tables.add(table)
         return table
 
-    def fold(self, *, vectors: bool = False, keep_backup: bool = True) -> None:
+    def fold(self, *, vectors: bool = False, keep_copies: bool = True) -> None:
         """Write the table's file anew and start an empty journal."""
         with self._lock, uninterrupted():
             self._file.acquire(wait_seconds=self.wait_seconds)
-            self._file.write_snapshot(self._lines(vectors=vectors), keep_backup=keep_backup)
+            self._file.write_snapshot(self._lines(self._file, vectors=vectors), keep_copies=keep_copies)
             self._write_vectors(self._file)
+            self._fold_at = max(_FOLD_BYTES, self._file.snapshot_bytes)
 
     def compact(self) -> None:
-        """Write the file anew without backups, so that deleted rows are in no file any more."""
+        """Write the file anew and remove backups and damaged copies, so that no file holds what was deleted or edited away."""
         if self._file is None:
             raise InputError("this table has no file: what was deleted is gone already")
-        self.fold(keep_backup=False)
+        self.fold(keep_copies=False)
 
     def _write_vectors(self, file: TableFile) -> None:
         ready = np.flatnonzero(~self._columns.pending)
@@ -439,9 +483,12 @@ class MemoryTable:
             self._columns.set_vector(pending[at], vector)
 
     def close(self) -> None:
-        """Write the deferred touches, fold the journal into the snapshot, and let other writers in."""
+        """Write the deferred touches, fold the journal into the snapshot, and let other writers in.
+
+        A table that was only read writes nothing. One that is closed can be used on: the next change takes its file again.
+        """
         with self._lock:
-            if self._file is None:
+            if self._file is None or not self._file.held:
                 return
             try:
                 self.write_waiting()
@@ -481,15 +528,25 @@ class MemoryTable:
             if self._file:
                 self._file.acquire(wait_seconds=self.wait_seconds)
                 if self._file.needs_mending:
-                    self._file.write_snapshot(self._lines())
-                self._file.append({"seq": self._seq + 1, "events": events})
+                    self.fold()
+                self._file.append(self._seq + 1, events)
             self._seq += 1
             for event in events:
                 self._contents.apply(event, self._columns)
-            if self._file and self._file.journal_bytes > max(_FOLD_BYTES, self._file.snapshot_bytes):
-                self.fold()
+            if self._file and self._file.journal_bytes > self._fold_at:
+                self._fold_long_journal()
 
-    def _replay(self, records: Iterable[dict[str, Any]], notes: list[str]) -> None:
+    def _fold_long_journal(self) -> None:
+        """Fold, or try again when the journal has doubled: what was committed is safe in it."""
+        try:
+            self.fold()
+        except TableFileError as error:
+            self._fold_at = 2 * self._file.journal_bytes
+            warnings.warn(f"the journal could not be folded, and grows on: {error}", TableWarning, stacklevel=4)
+
+    def _replay(self, records: Iterable[dict[str, Any]], notes: list[str]) -> bool:
+        """Apply what the journal holds and return whether anything was amiss, which is noted."""
+        before = len(notes)
         for record in records:
             if record["seq"] <= self._seq:
                 continue
@@ -499,15 +556,14 @@ class MemoryTable:
             for event in record["events"]:
                 try:
                     self._contents.apply(event, self._columns)
-                except (IlstmaError, KeyError, TypeError, ValueError) as error:
+                except (IlstmaError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
                     notes.append(f"an event of the journal (number {self._seq}) could not be applied: {_describe(error)}")
+        return len(notes) > before
 
-    def _lines(self, *, vectors: bool = False) -> Iterator[str]:
-        head = {"topic": self.topic, "embedder": self.embedder.name, "dim": self.embedder.dim, "seq": self._seq}
-        return snapshot_lines({**head, **self._contents.head()}, self._contents.sections(self._columns, vectors=vectors))
-
-    def _entry(self, at: int) -> MemoryEntry:
-        return self._contents.entry(at, self._columns)
+    def _lines(self, file: TableFile, *, vectors: bool = False) -> Iterator[str]:
+        made_with = {"topic": self.topic, "embedder": self.embedder.name, "dim": self.embedder.dim}
+        head = {**made_with, "series": file.series, "seq": self._seq, **self._contents.head()}
+        return snapshot_lines(head, self._contents.sections(self._columns, vectors=vectors))
 
     # -- copies and looks --------------------------------------------------------------------------------------------
 
@@ -556,6 +612,11 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return view
 
 
+def _first(notes: list[str]) -> list[str]:
+    more = len(notes) - _MOST_NOTES
+    return notes[:_MOST_NOTES] + ([f"and {more} notes more"] if more > 0 else [])
+
+
 def _iso(instant: datetime) -> str:
     return instant.isoformat()
 
@@ -570,4 +631,5 @@ def _close_all() -> None:
         try:
             table.close()
         except Exception as error:
-            warnings.warn(f"{table!r} could not be folded at exit ({_describe(error)}); its journal holds all.", TableWarning, stacklevel=1)
+            note = f"{table!r} could not be folded at exit ({_describe(error)}); its journal holds all."
+            warnings.warn(note, TableWarning, stacklevel=1)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ilstma_lab.memory.safely import replaced
 
 if TYPE_CHECKING:
     from ilstma_lab.protocols import Embedder
@@ -25,20 +26,25 @@ def _key(embedder: Embedder, text: str) -> bytes:
     return hashlib.blake2b(f"{embedder.name}\0{text}".encode(), digest_size=_KEY_BYTES).digest()
 
 
-def write_vectors(path: Path, embedder: Embedder, texts: Sequence[str], vectors: np.ndarray) -> None:
-    """Write key and vector of every text, in blocks, as one .npy file without pickle; `vectors` has shape (len(texts), dim)."""
+def write_vectors(path: Path, embedder: Embedder, texts: Sequence[str], vectors: np.ndarray) -> bool:
+    """Write key and vector of every text, in blocks, as one .npy file without pickle; `vectors` has shape (len(texts), dim).
+
+    Return whether that went well: where the disk is full or read-only, the texts will be embedded again, and nothing is lost.
+    """
     record = _record(embedder.dim)
-    aside = path.with_name(path.name + ".tmp")
-    with open(aside, "wb") as out:
-        header = {"descr": np.lib.format.dtype_to_descr(record), "fortran_order": False, "shape": (len(texts),)}
-        np.lib.format.write_array_header_1_0(out, header)
-        for start in range(0, len(texts), _BLOCK):
-            some = texts[start : start + _BLOCK]
-            block = np.empty(len(some), record)
-            block["key"] = np.array([_key(embedder, text) for text in some], f"V{_KEY_BYTES}")
-            block["vector"] = vectors[start : start + len(some)]
-            out.write(block.tobytes())
-    os.replace(aside, path)
+    header = {"descr": np.lib.format.dtype_to_descr(record), "fortran_order": False, "shape": (len(texts),)}
+    try:
+        with replaced(path) as out:
+            np.lib.format.write_array_header_1_0(out, header)
+            for start in range(0, len(texts), _BLOCK):
+                some = texts[start : start + _BLOCK]
+                block = np.empty(len(some), record)
+                block["key"] = np.array([_key(embedder, text) for text in some], f"V{_KEY_BYTES}")
+                block["vector"] = vectors[start : start + len(some)]
+                out.write(block.tobytes())
+    except OSError:
+        return False
+    return True
 
 
 def read_vectors(path: Path, embedder: Embedder, texts: Sequence[str]) -> Iterator[tuple[int, np.ndarray]]:
@@ -54,7 +60,7 @@ def read_vectors(path: Path, embedder: Embedder, texts: Sequence[str]) -> Iterat
 
 def _blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
     try:
-        file = open(path, "rb")
+        file = open(path, "rb")  # noqa: SIM115
     except OSError:
         return
     with file:
@@ -68,4 +74,11 @@ def _blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
         for start in range(0, count, _BLOCK):
             data = file.read(min(_BLOCK, count - start) * dtype.itemsize)
             block = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype)
-            yield block[np.isfinite(block["vector"]).all(axis=1)]
+            yield block[_of_length_1(block["vector"])]
+            if len(block) < min(_BLOCK, count - start):  # cut, whatever its header says
+                return
+
+
+def _of_length_1(vectors: np.ndarray) -> np.ndarray:
+    with np.errstate(all="ignore"):
+        return np.abs(np.einsum("nd,nd->n", vectors, vectors) - 1.0) < 1e-3  # False for NaN: what was garbled is left out
