@@ -232,6 +232,7 @@ class _RunningTurn:
             verdict = self.models.judge.judge(self.query, self.memory)
             if not isinstance(verdict, Verdict):
                 raise TypeError(f"the judge returned {type(verdict).__name__} where a Verdict is needed")
+            verdict = _plain(verdict)
             step.calls += verdict.calls
             step.note = verdict.reason
             self.verdict = verdict
@@ -276,7 +277,7 @@ class _RunningTurn:
             self.answered_from = self.memory.views(self.language)
             step.read["tokens"] = sum(view.tokens for view in self.answered_from)
             if self.verdict and self.verdict.hit and self.verdict.answer:
-                self.answer = clean_text(self.verdict.answer, name="the judge's answer")
+                self.answer = self.verdict.answer
                 self.record.tell("piece", self.answer)
                 step.note = "the judge's own answer"
             else:
@@ -383,3 +384,11 @@ class _RunningTurn:
         )
         self.record.tell("turn", turn)
         return turn
+
+
+def _plain(verdict: Verdict) -> Verdict:
+    """Return a verdict that JSON can hold, also from a judge that reckons with numpy."""
+    score, threshold = (None if number is None else float(number) for number in (verdict.score, verdict.threshold))
+    used = None if verdict.used is None else tuple(int(row) for row in verdict.used)
+    answer, reason = clean_text(verdict.answer or ""), clean_text(verdict.reason or "")
+    return replace(verdict, hit=bool(verdict.hit), answer=answer, used=used, reason=reason, score=score, threshold=threshold)
