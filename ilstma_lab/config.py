@@ -51,6 +51,16 @@ class Config:
             write="after",
         )
 
+    @classmethod
+    def measured(cls) -> Config:
+        """Return what found the most on data: chosen on MemoryBank, SCM and LoCoMo, confirmed on the kit's own topics.
+
+        Branch B adds BM25, the days that a question names and the dialogue before; two rows are always recalled, since with the
+        offline reader no margin narrowed to one row without losing gold. `ilstma-lab evaluate retrieval` shows the figures.
+        """
+        dialogues = DialogueSettings(words=1.0, preceding=0.5, days=8.0)
+        return cls(retrieval=RetrievalSettings(dialogues=dialogues, narrow="never"))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters as plain JSON values. Raises InputError where a part was written elsewhere, as in a notebook."""
         from pydantic_core import PydanticSerializationError

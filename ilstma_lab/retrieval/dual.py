@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import to_instant
@@ -20,22 +21,30 @@ from ilstma_lab.retrieval.recall import BranchA, BranchB, Decision, Recall
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalSettings:
-    """Both branches' settings: branch B's search, branch A's chunks, how many chunks the reader sees and the trace keeps."""
+    """Both branches' settings: branch B's search, branch A's chunks, how many chunks the reader sees and the trace keeps.
+
+    `narrow`: when A's row alone is recalled. "agree" is the paper's rule, A's row is among B's. "margin" asks besides that it
+    is B's first and leads B's second by `margin` (in units of B's score). "never" always recalls B's.
+    """
 
     dialogues: DialogueSettings = field(default_factory=DialogueSettings)
     chunks: ChunkShape = field(default_factory=ChunkShape)
     read_chunks: int = 4
     keep_chunks: int = 20
+    narrow: Literal["agree", "margin", "never"] = "agree"
+    margin: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.narrow not in ("agree", "margin", "never") or self.margin < 0:
+            raise InputError("narrow must be 'agree', 'margin' or 'never', and margin >= 0")
         if not 1 <= self.read_chunks <= self.keep_chunks:
             raise InputError(f"need 1 <= read_chunks <= keep_chunks (got {self.read_chunks}, {self.keep_chunks})")
 
 
-def referee(named: int | None, winners: Sequence[int], *, invented: bool = False) -> tuple[tuple[int, ...], Decision, str]:
+def referee(named: int | None, winners: Sequence[int], *, invented: bool = False, may_narrow: bool = True) -> tuple[tuple[int, ...], Decision, str]:
     """Return the recalled rows, the decision and its reason: A's row alone if it is among B's, else B's.
 
-    Source: ILSTMA, section 3.4 and Figure 3. Rows are compared by index, never by words.
+    Source: ILSTMA, section 3.4 and Figure 3. Rows are compared by index, never by words. `may_narrow` False keeps B's always.
 
     >>> referee(41, [3, 41])[:2], referee(7, [3, 41])[:2]
     (((41,), 'agree'), ((3, 41), 'disagree'))
@@ -43,6 +52,8 @@ def referee(named: int | None, winners: Sequence[int], *, invented: bool = False
     ranked = " and ".join(map(str, winners)) or "none"
     if not winners:
         return ((), "empty", "branch B found no row")
+    if named in winners and not may_narrow:
+        return (tuple(winners), "agree", f"A's row {named} is among B's, and B's are kept ({ranked})")
     if named in winners:
         return ((named,), "agree", f"A's row {named} is among B's ({ranked}): it alone is recalled")
     if named is not None:
@@ -80,7 +91,9 @@ class DualRetriever:
             branch_a = self._branch_a(query, table)
             branch_b = self._dialogues.search(query, table)
         invented = branch_a.named is None and bool(branch_a.reading.raw)
-        recalled, decision, reason = referee(branch_a.named, branch_b.winners, invented=invented)
+        recalled, decision, reason = referee(
+            branch_a.named, branch_b.winners, invented=invented, may_narrow=self._may_narrow(branch_a, branch_b)
+        )
         return Recall(query.text, recalled, decision, branch_a, branch_b, reason, time.perf_counter() - begun)
 
     def take_index(self, other: DualRetriever) -> None:
@@ -100,6 +113,13 @@ class DualRetriever:
         except Exception as error:
             branch = replace(branch, error=describe(error))
         return replace(branch, seconds=time.perf_counter() - begun)
+
+    def _may_narrow(self, branch_a: BranchA, branch_b: BranchB) -> bool:
+        if self.settings.narrow != "margin":
+            return self.settings.narrow == "agree"
+        won = [c for c in branch_b.candidates if c.won]
+        lead = won[0].score - won[1].score if len(won) > 1 else float("inf")
+        return bool(won) and branch_a.named == won[0].index and lead >= self.settings.margin
 
     def _index_of(self, table: MemoryTable) -> ChunkIndex:
         if self._table is not None and self._table is not table:
