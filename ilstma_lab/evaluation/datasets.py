@@ -60,7 +60,9 @@ def load_topic(name: str) -> Topic:
     """Return one bundled topic of ilstma5, such as "travel". Raises InputError for an unknown name."""
     folder = topic_dir(name)
     lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    return Topic(name, tuple(load_dialogues(folder / "dialogues.jsonl")), tuple(_bundled(json.loads(line)) for line in lines if line))
+    return Topic(
+        name, tuple(load_dialogues(folder / "dialogues.jsonl")), tuple(_bundled(json.loads(line)) for line in lines if line)
+    )
 
 
 def load_dataset(name: str, *, data_dir: str | os.PathLike[str] | None = None) -> list[Topic]:
@@ -199,7 +201,9 @@ def _locomo(folder: Path) -> list[Topic]:
 
 
 def _longmemeval(folder: Path) -> list[Topic]:
-    (path,) = sorted((folder / "longmemeval").glob("longmemeval_s*.jsonl"))[:1] or [folder / "longmemeval" / "longmemeval_s.jsonl"]
+    (path,) = sorted((folder / "longmemeval").glob("longmemeval_s*.jsonl"))[:1] or [
+        folder / "longmemeval" / "longmemeval_s.jsonl"
+    ]
     topics = []
     for row in _lines(path):
         name = row["question_id"]

@@ -40,8 +40,8 @@ def offline(embedder: Embedder | None = None) -> Models:
     from ilstma_lab.models.extractive_profile import ExtractiveProfiler
     from ilstma_lab.models.extractive_reader import ExtractiveReader
     from ilstma_lab.models.extractive_summary import ExtractiveMerger, ExtractiveSummarizer
-    from ilstma_lab.models.unsent import OFFLINE_MODEL
     from ilstma_lab.models.sentence_vectors import SentenceVectors
+    from ilstma_lab.models.unsent import OFFLINE_MODEL
 
     embedder = embedder or default_embedder()
     vectors = SentenceVectors()

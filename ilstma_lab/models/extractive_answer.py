@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ilstma_lab.memory.entry import MemoryEntry, is_blank
-from ilstma_lab.models.unsent import unsent
 from ilstma_lab.models.prompts import messages
 from ilstma_lab.models.sentence_vectors import SentenceVectors
 from ilstma_lab.models.sentences import is_chinese
 from ilstma_lab.models.stream import Stream
+from ilstma_lab.models.unsent import unsent
 
 if TYPE_CHECKING:
     from ilstma_lab.memory.segments import ShortTermMemory

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.embedders import UniversalSentenceEncoder, unit
 from ilstma_lab.models.extractive_answer import quote
-from ilstma_lab.models.unsent import unsent
 from ilstma_lab.models.prompts import messages
 from ilstma_lab.models.sentence_vectors import SentenceVectors
 from ilstma_lab.models.sentences import tokens
+from ilstma_lab.models.unsent import unsent
 from ilstma_lab.trace import Verdict
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.call import Call
-from ilstma_lab.models.unsent import unsent
 from ilstma_lab.models.prompts import messages
 from ilstma_lab.models.sentences import content_words, is_chinese
+from ilstma_lab.models.unsent import unsent
 
 SUBJECTS = 12
 NOTE_CHARACTERS = 600
@@ -27,6 +27,12 @@ _LOW = re.compile(
 )
 _POLITE = re.compile(r"\b(?:please|thanks?|thank you|sorry|could you|would you)\b|请|谢谢|感谢|麻烦|不好意思|抱歉", re.IGNORECASE)
 _ITEM = re.compile(r"([^\s,，:：][^,，:：]*?)\s+(\d+)(?=\s*(?:[,，(（]|$))")
+
+_NO_SUBJECT = frozenset(
+    """one two three four five six seven eight nine ten day days week month year today tomorrow yesterday morning evening night
+    monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october
+    november december good better first last next really still got""".split()
+)
 
 _ENGLISH = ("Turns", "Mood", "Comes back to", "read", "with a question", "polite", "glad", "low")
 _CHINESE = ("发言", "情绪", "常谈到", "共", "提问", "客气", "愉快", "低落")
@@ -46,7 +52,7 @@ class ExtractiveProfiler:
         for turn in turns:
             habits.update({0: 1, 1: int("?" in turn or "？" in turn), 2: int(bool(_POLITE.search(turn)))})
             mood.update({0: len(_GLAD.findall(turn)), 1: len(_LOW.findall(turn))})
-            subjects.update(content_words(_POLITE.sub(" ", turn)))
+            subjects.update(word for word in content_words(_POLITE.sub(" ", turn)) if word not in _NO_SUBJECT and word.isalpha())
         portrait = "\n".join([*notes, *_lines(names, habits, mood, subjects)])
         return portrait, (unsent("personality", messages.personality(personality, dialogues), portrait),)
 

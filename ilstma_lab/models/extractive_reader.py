@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ilstma_lab.models.unsent import unsent
 from ilstma_lab.models.prompts import messages
 from ilstma_lab.models.sentences import content_words
+from ilstma_lab.models.unsent import unsent
 from ilstma_lab.retrieval.recall import Chunk, Reading
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import numpy as np
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.call import Call
 from ilstma_lab.models.embedders import checked, unit
-from ilstma_lab.models.unsent import unsent
 from ilstma_lab.models.prompts import messages
 from ilstma_lab.models.sentences import content_words, sentences
+from ilstma_lab.models.unsent import unsent
 
 if TYPE_CHECKING:
     from ilstma_lab.protocols import Embedder

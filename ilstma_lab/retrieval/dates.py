@@ -6,7 +6,20 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december")
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 _MONTH = {name[:3]: number for number, name in enumerate(_MONTHS, 1)}
 _MONTH_NAME = "|".join([*_MONTHS, *(name[:3] for name in _MONTHS), "sept"])
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -120,7 +120,9 @@ class DialogueSearch:
             score = score + self.settings.preceding * parts["preceding"]
         return score + self.settings.days * parts["days"] if "days" in parts else score
 
-    def _candidates(self, best: np.ndarray, score: np.ndarray, parts: dict[str, np.ndarray], table: MemoryTable) -> tuple[Candidate, ...]:
+    def _candidates(
+        self, best: np.ndarray, score: np.ndarray, parts: dict[str, np.ndarray], table: MemoryTable
+    ) -> tuple[Candidate, ...]:
         found, won = [], 0
         for rank, at in enumerate(best.tolist()):
             index = int(table.indices[at])

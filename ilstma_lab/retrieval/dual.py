@@ -41,7 +41,9 @@ class RetrievalSettings:
             raise InputError(f"need 1 <= read_chunks <= keep_chunks (got {self.read_chunks}, {self.keep_chunks})")
 
 
-def referee(named: int | None, winners: Sequence[int], *, invented: bool = False, may_narrow: bool = True) -> tuple[tuple[int, ...], Decision, str]:
+def referee(
+    named: int | None, winners: Sequence[int], *, invented: bool = False, may_narrow: bool = True
+) -> tuple[tuple[int, ...], Decision, str]:
     """Return the recalled rows, the decision and its reason: A's row alone if it is among B's, else B's.
 
     Source: ILSTMA, section 3.4 and Figure 3. Rows are compared by index, never by words. `may_narrow` False keeps B's always.

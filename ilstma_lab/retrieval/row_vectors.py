@@ -36,7 +36,11 @@ class RowVectors:
             return
         for index in changed:
             self._vectors.pop(index, None)
-        texts = {i: list(self.texts_of(i, table.text(at))) or [""] for at, i in enumerate(table.indices.tolist()) if i not in self._vectors}
+        texts = {
+            i: list(self.texts_of(i, table.text(at))) or [""]
+            for at, i in enumerate(table.indices.tolist())
+            if i not in self._vectors
+        }
         fresh = iter(table.embed([text for several in texts.values() for text in several]))
         for index, several in texts.items():
             self._vectors[index] = np.stack([next(fresh) for _ in several])

@@ -50,7 +50,9 @@ class WordIndex:
             slots = np.frombuffer(self._slots[term], np.int32)
             count = np.frombuffer(self._counts[term], np.int32)
             idf = np.log1p((len(table) - found + 0.5) / (found + 0.5))
-            total[slots] += weight * idf * count * (self.k1 + 1) / (count + self.k1 * (1 - self.b + self.b * lengths[slots] / mean))
+            total[slots] += (
+                weight * idf * count * (self.k1 + 1) / (count + self.k1 * (1 - self.b + self.b * lengths[slots] / mean))
+            )
         return total if self._order is None else total[self._order]
 
     def _clear(self) -> None:
