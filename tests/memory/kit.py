@@ -55,12 +55,12 @@ def state(table: MemoryTable) -> dict:
     """Return all that a table remembers, as plain values, and check that its parts agree with each other."""
     rows = {row.index: row for row in table}
     assert list(rows) == table.indices.tolist() == sorted(rows)
-    assert len(table) == len(table.vectors) == len(table.created) == len(table.kinds if hasattr(table, "kinds") else rows)
+    assert len(table) == len(table.vectors) == len(table.created) == len(rows)
     for row in rows.values():
         if not row.pending:
             assert np.allclose(row.vector, table.embed([row.text])[0], atol=1e-6)
     return {
-        "rows": {i: (r.user, r.assistant, r.source, r.kind, r.cites, r.created, r.last_recall, r.recall_times) for i, r in rows.items()},
+        "rows": {i: (r.user, r.assistant, r.source, r.kind, r.cites, *_numbers(r)) for i, r in rows.items()},
         "summaries": table.summaries,
         "personality": table.personality,
         "recalls": table.recalls,
@@ -69,6 +69,10 @@ def state(table: MemoryTable) -> dict:
         "next_index": table.next_index,
         "loose": table.unsummarised(table.unsummarised_count),
     }
+
+
+def _numbers(row) -> tuple:
+    return row.created, row.last_recall, row.recall_times
 
 
 def search(table: MemoryTable, text: str, k: int = 1) -> list[int]:
@@ -94,10 +98,10 @@ class Count:
 
 
 @contextmanager
-def at_call(number: int, action):
-    """Call `action(name, arguments)` before the `number`-th system call that the memory package makes; yield the count.
+def at_call(number: int, action, *, of: str = ""):
+    """Call `action(name, arguments)` before the `number`-th system call of the memory package (`of`: of that name); yield a count.
 
-    A write is split: half of it is done before the action.
+    A write is split: half of it is done before the action. Nothing is synced, so that many runs are quick.
     """
     count, real = Count(), {}
 
@@ -105,7 +109,7 @@ def at_call(number: int, action):
         function = real[owner, name] = getattr(owner, name)
 
         def call(*arguments, **options):
-            if f"ilstma_lab{os.sep}memory" not in sys._getframe(1).f_code.co_filename:
+            if of not in ("", name) or f"ilstma_lab{os.sep}memory" not in sys._getframe(1).f_code.co_filename:
                 return function(*arguments, **options)
             count.calls += 1
             if count.calls == number:
@@ -114,7 +118,7 @@ def at_call(number: int, action):
                     action(name, arguments)
                     return function(arguments[0], arguments[1][len(arguments[1]) // 2 :]) + len(arguments[1]) // 2
                 action(name, arguments)
-            return function(*arguments, **options)
+            return None if name == "fsync" else function(*arguments, **options)
 
         setattr(owner, name, call)
 
