@@ -51,7 +51,7 @@ def test_json_both_ways(config):
     assert Config.from_dict(json.loads(json.dumps(config.to_dict(), allow_nan=False))) == config
 
 
-@pytest.mark.parametrize("config", [Config(), Config.literal()])
+@pytest.mark.parametrize("config", [Config(), Config.literal(), Config.measured()])
 def test_presets_survive_json(config):
     assert Config.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 

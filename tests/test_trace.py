@@ -123,7 +123,7 @@ def test_calls_of_a_step_that_ran_twice_stand_together():
     assert record.calls == {5: (call, call)}
 
 
-def test_f1_text_and_html_twins_hold_the_answer_escaped():
+def test_g6_text_and_html_twins_hold_the_answer_escaped():
     turn = unstored()
     assert "</script>" not in turn._repr_html_()
     assert turn.answer in str(turn)
