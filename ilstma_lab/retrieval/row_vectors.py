@@ -10,7 +10,7 @@ from ilstma_lab.memory.table import MemoryTable
 
 
 class RowVectors:
-    """For each row the vectors of the texts that `texts_of(index, text)` makes of it; only rows that changed are embedded again."""
+    """For each row the vectors of the texts that `texts_of(index, text)` makes of it; rows that changed are embedded again."""
 
     def __init__(self, texts_of: Callable[[int, str], Sequence[str]]):
         self.texts_of = texts_of
