@@ -1,0 +1,143 @@
+"""The command line: `ilstma-lab demo | ask | import | lab | doctor`.
+
+Exit codes: 0 done; 1 the kit's own error, printed as one line, or trouble that the doctor found; 2 wrong usage; 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from datetime import datetime
+
+from ilstma_lab import IlstmaError, __version__
+from ilstma_lab.errors import InputError
+from ilstma_lab.memory.entry import to_instant
+from ilstma_lab.terminal import printable, say, set_up_streams
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; wrong usage and --help leave through SystemExit, as argparse does it."""
+    args = build_parser().parse_args(argv)
+    set_up_streams(json=getattr(args, "json", False))
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: say(f"note: {message}")
+        try:
+            code = args.run(args)
+            sys.stdout.flush()
+            return code
+        except IlstmaError as error:
+            say(f"ilstma-lab: {' '.join(str(error).split())}")
+            return 1
+        except KeyboardInterrupt:
+            say("stopped")
+            return 130
+        except BrokenPipeError:  # whoever read the output went away, as `head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands; each sets `run`, which takes the arguments and returns an exit code."""
+    parser = argparse.ArgumentParser(prog="ilstma-lab", description="Long- and short-term memory of a chat model, to try out.")
+    parser.add_argument("--version", action="version", version=f"ilstma-lab {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="play a bundled conversation: each question, its steps, the closing figures")
+    demo.add_argument("--topic", default="travel", help="which conversation (default: travel)")
+    demo.add_argument("--questions", type=_positive, metavar="N", help="only the first N questions")
+    demo.set_defaults(run=_demo)
+
+    ask = commands.add_parser(
+        "ask",
+        help="ask a question about a conversation",
+        description="Ask one question. Short-term memory begins empty each time, so the question goes the full way (a miss). "
+        "The key of an endpoint is read from OPENAI_API_KEY alone.",
+    )
+    ask.add_argument("question")
+    ask.add_argument("--table", required=True, metavar="FILE", help="the memory table, as `import` makes it")
+    ask.add_argument("--model", metavar="NAME", help="a language model at the endpoint (default: extractive, offline)")
+    ask.add_argument("--base-url", metavar="URL", help="the endpoint (default: OPENAI_BASE_URL)")
+    ask.add_argument("--at", type=_instant, metavar="ISO", help="when it is asked, such as 2024-01-31T18:05 (default: now)")
+    ask.add_argument("--no-remember", action="store_true", help="do not store the question and its answer as a row")
+    ask.set_defaults(run=_ask)
+
+    imports = commands.add_parser("import", help="make a memory table from a file of dialogues")
+    imports.add_argument("source", metavar="SOURCE")
+    where = imports.add_mutually_exclusive_group(required=True)
+    where.add_argument("-o", "--output", metavar="FILE", help="the table to write")
+    where.add_argument("--list", action="store_true", help="list the conversations in SOURCE instead")
+    imports.add_argument("--conversation", metavar="NAME", help="which one, where the file holds several")
+    imports.add_argument("--format", metavar="NAME", help="the file's format (default: known from its content)")
+    imports.add_argument("--user", metavar="NAME", help="whose turns are the user's, in a chat between people")
+    imports.add_argument("--day-first", action=argparse.BooleanOptionalAction, help="31/12 or 12/31, where a chat leaves it open")
+    imports.add_argument("--topic", metavar="NAME", help="the table's topic (default: the conversation's name)")
+    imports.add_argument("--force", action="store_true", help="replace FILE if it exists; the old one stays as FILE.bak")
+    imports.set_defaults(run=_import)
+
+    lab = commands.add_parser("lab", help="open JupyterLab on a working copy of the lessons")
+    lab.add_argument("folder", nargs="?", metavar="FOLDER", help="where the working copy is kept")
+    lab.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
+    lab.set_defaults(run=_lab)
+
+    doctor = commands.add_parser("doctor", help="look at the installation, the models, the widgets, and name the cures")
+    doctor.add_argument("--table", metavar="FILE", help="look at this memory table too")
+    doctor.set_defaults(run=_doctor)
+
+    for command in (demo, ask, imports, doctor):
+        command.add_argument("--json", action="store_true", help="print JSON, for a program to read")
+    return parser
+
+
+# -- the commands ------------------------------------------------------------------------------------------------------
+
+
+def _demo(args: argparse.Namespace) -> int:
+    from ilstma_lab.cli_demo import run
+
+    return run(args)
+
+
+def _ask(args: argparse.Namespace) -> int:
+    from ilstma_lab.cli_table import ask
+
+    return ask(args)
+
+
+def _import(args: argparse.Namespace) -> int:
+    from ilstma_lab.cli_table import import_
+
+    return import_(args)
+
+
+def _lab(args: argparse.Namespace) -> int:
+    from ilstma_lab.lessons import open_lab
+
+    open_lab(args.folder, browser=False if args.no_browser else None)
+    return 0
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    from ilstma_lab.doctor import diagnose, render, to_json
+
+    findings = diagnose(args.table)
+    print(to_json(findings) if args.json else printable(render(findings)))
+    return 1 if any(finding.state == "bad" for finding in findings) else 0
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a number of at least 1 is needed (got {text!r})")
+    return int(text)
+
+
+def _instant(text: str) -> datetime:
+    try:
+        return to_instant(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
