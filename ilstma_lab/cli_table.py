@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from datetime import datetime
 from pathlib import Path
 
 from ilstma_lab import ILSTMA, ManualClock, MemoryTable, SystemClock, Turn
@@ -36,11 +37,12 @@ def ask(args: Namespace) -> int:
     return 1 if turn.failure else 0
 
 
-def _now(table: MemoryTable):
+def _now(table: MemoryTable) -> datetime:
     now = SystemClock().now()
     if len(table) and (now - table.last_created).days > _LONG_AGO_DAYS:
-        ended = f"{table.last_created:%Y-%m-%d}"
-        say(f"note: the table ended on {ended}, so by today's clock nearly all has faded. To go on from there: --at {ended}")
+        ended, next_day = table.last_created, ManualClock.after(table).now()
+        say(f"note: the table ended on {ended:%Y-%m-%d}, so by today's clock nearly all of it has faded.")
+        say(f"      To go on from there: --at {next_day:%Y-%m-%d}")
     return now
 
 

@@ -170,7 +170,7 @@ def test_ask_by_todays_clock_says_how_old_the_table_is(table: Path, capsys: pyte
     assert cli.main(["ask", "Who eats soup?", "--table", str(table), "--no-remember"]) == 0
     printed = capsys.readouterr()
     assert "the table ended on 2024-05-05" in printed.err
-    assert "--at 2024-05-05" in printed.err
+    assert "--at 2024-05-06" in printed.err
     assert "\x1b" not in printed.out + printed.err, "stored text cannot command the terminal"
     with MemoryTable.load(table) as loaded:
         assert len(loaded) == 5
