@@ -1,0 +1,165 @@
+"""Why a turn answered from this memory: sentences made once, and shown as HTML, as text, or by a widget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ilstma_lab.prefetch.selection import ScoredRow, Selection
+from ilstma_lab.reprs.words import line, score
+from ilstma_lab.retrieval.recall import Recall
+from ilstma_lab.trace import Turn
+
+
+class Row(NamedTuple):
+    """A row as it stands in a sentence; `role` gives its colour: cache, relevant, a, b, none or nothing."""
+
+    index: int
+    role: str = ""
+
+
+Sentence = tuple[str | Row, ...]
+
+
+@dataclass(frozen=True)
+class Why:
+    """The explanation of a turn. `scored` is the arithmetic that put the row into the cache, `place` its place in the window."""
+
+    title: str
+    sentence: Sentence
+    scored: ScoredRow | None = None
+    place: str = ""
+
+
+def why(turn: Turn, *, cached_by: Selection | None = None) -> Why:
+    """Return why the turn took the memory that it took; `cached_by` is the prefetch that filled the cache, where it is known."""
+    if turn.hit:
+        return _why_hit(turn, cached_by)
+    return Why("Why this memory", (*_before_recall(turn), *(_after_recall(turn.recall) if turn.recall else ())))
+
+
+def finding(turn: Turn) -> Sentence:
+    """Return the turn in one sentence."""
+    if turn.failure:
+        return (f"Step {turn.failure.step} failed; the question is kept",)
+    if turn.hit:
+        rows = named(turn.recalled, "cache")
+        return ("A hit: answered from ", *rows, " at hand") if rows else ("A hit: no row was needed",)
+    recall = turn.recall
+    if recall is None or not turn.recalled:
+        return ("A miss: no row was found",)
+    rows = named(turn.recalled, "relevant")
+    if recall.decision == "agree":
+        return ("A miss: both searches point to ", *rows, ", so it alone is recalled")
+    if recall.decision == "disagree":
+        return (
+            "A miss: the searches disagree, so ",
+            *rows,
+            " of the ranking are recalled" if len(turn.recalled) > 1 else " is recalled",
+        )
+    return ("A miss: the reading names no row, so the ranking recalls ", *rows)
+
+
+def referee(recall: Recall) -> tuple[Sentence, Sentence]:
+    """Return what the referee asked and what it ruled."""
+    winners, taken = named(recall.branch_b.winners, "b", noun=False), named(recall.recalled, "relevant", noun=False)
+    match recall.decision:
+        case "agree":
+            return ("Is ", Row(recall.branch_a.named, "a"), " among ", *winners, "?"), ("Yes: recall ", *taken, " alone")
+        case "disagree":
+            return ("Is ", Row(recall.branch_a.named, "a"), " among ", *winners, "?"), ("No: recall B’s, ", *taken)
+        case "invented":
+            index = recall.branch_a.reading.index
+            asked = ("Is there a row ", Row(index, "none"), "?") if index is not None else ("Does A name a row?",)
+            return asked, ("No: recall B’s, ", *taken)
+        case "unread":
+            return ("Did A name a row?",), ("It had nothing to say: recall B’s, ", *taken)
+        case _:
+            return ("Is there a row to find?",), ("No: nothing is recalled",)
+
+
+def named(indices: Iterable[int], role: str, *, noun: bool = True) -> Sentence:
+    """Return "row 3" or "rows 3 41" as a part of a sentence; nothing for no rows."""
+    indices = tuple(indices)
+    spaced = [part for index in indices for part in (" ", Row(index, role))][1:]
+    return (("row " if len(indices) == 1 else "rows ", *spaced) if noun else tuple(spaced)) if indices else ()
+
+
+def text_of(sentence: Sequence[str | Row]) -> str:
+    """Return a sentence as text: rows in square brackets."""
+    return "".join(f"[{part.index}]" if isinstance(part, Row) else part for part in sentence)
+
+
+def _why_hit(turn: Turn, cached_by: Selection | None) -> Why:
+    used = turn.verdict.used if turn.verdict else turn.recalled
+    if used is None:
+        rows = named(turn.recalled, "cache")
+        return Why("Why this memory", ("The judge cannot say which rows it used, so all that were cached count: ", *rows, "."))
+    if not used:
+        return Why("Why no memory", ("The judge cites no row (general knowledge was enough), so no row is touched.",))
+    place = next(
+        (
+            name
+            for name in ("cache", "history", "summary")
+            for view in turn.segments_before
+            if view.name == name and used[0] in view.rows
+        ),
+        "",
+    )
+    where = {"cache": "in the cache", "history": "in the history", "summary": "in the summary"}.get(place, "at hand")
+    sentence = (*_capital(named(used, "cache")), f" {'was' if len(used) == 1 else 'were'} {where}")
+    scored = next((row for row in cached_by.rows if row.index == used[0]), None) if cached_by else None
+    if scored is None or place != "cache":
+        return Why("Why this memory", (*sentence, "."))
+    rank = [row.index for row in cached_by.rows].index(scored.index) + 1
+    return Why(
+        "Why this memory",
+        (*sentence, *_distance(scored, cached_by), "."),
+        scored,
+        f"no. {rank} of {len(cached_by.rows)} in the window",
+    )
+
+
+def _distance(scored: ScoredRow, selection: Selection) -> Sentence:
+    if selection.centre is None:
+        return ()
+    if scored.distance == 0:
+        return (": an earlier question recalled it",)
+    apart = "next to" if scored.distance == 1 else f"{scored.distance} rows from"
+    return (f": it stands {apart} row ", Row(selection.centre), ", which an earlier question recalled")
+
+
+def _before_recall(turn: Turn) -> Sentence:
+    cached = next((view.rows for view in turn.segments_before if view.name == "cache"), ())
+    step, verdict = turn.step(2), turn.verdict
+    if verdict is None:
+        failed = step is not None and step.error
+        return ("The judge failed, which counts as a miss. " if failed else "Nothing had been asked, so the judge was skipped. ",)
+    were = " was cached" if len(cached) == 1 else " were cached"
+    held = (*_capital(named(cached, "")), were) if cached else ("The cache was empty",)
+    if verdict.score is not None and verdict.threshold is not None:
+        return (*held, f"; the judge saw {score(verdict.score)} and needs {score(verdict.threshold)}. ")
+    return (*held, f": {line(verdict.reason, 160).rstrip('.')}. " if verdict.reason else "; the judge could not answer. ")
+
+
+def _after_recall(recall: Recall) -> Sentence:
+    winners, taken = named(recall.branch_b.winners, "b", noun=False), named(recall.recalled, "relevant", noun=False)
+    branch_a = recall.branch_a
+    match recall.decision:
+        case "agree":
+            return ("A named ", Row(branch_a.named, "a"), ", B ranked ", *winners, ": the referee took ", *taken, " alone.")
+        case "disagree":
+            return ("A named ", Row(branch_a.named, "a"), ", B ranked ", *winners, ": they disagree, so the referee took B’s.")
+        case "invented":
+            said = (" (", Row(branch_a.reading.index, "none"), ")") if branch_a.reading.index is not None else ()
+            return ("A named no real row", *said, ", B ranked ", *winners, ": the referee took B’s.")
+        case "unread":
+            return ("A had nothing to say, B ranked ", *winners, ": the referee took B’s.")
+        case _:
+            return ("The table holds no row to find.",)
+
+
+def _capital(sentence: Sentence) -> Sentence:
+    head, *rest = sentence
+    return (str(head).capitalize(), *rest)

@@ -1,0 +1,186 @@
+"""What the chat shows, as plain JSON values made from a lab: no widget, no browser."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ilstma_lab.clock import ManualClock
+from ilstma_lab.prefetch.selection import ScoredRow, Selection
+from ilstma_lab.reprs.segments import Card, budget_line, empty_text, memory_cards
+from ilstma_lab.reprs.turn import failure_line, outcome, shares
+from ilstma_lab.reprs.why import Row, Sentence, Why, why
+from ilstma_lab.reprs.words import count, day, line, plain, score, seconds, spelled, weekday
+from ilstma_lab.trace import Turn
+
+if TYPE_CHECKING:
+    from ilstma_lab.engine import ILSTMA
+
+SHOWN_TURNS = 20
+_BARS = 10
+_BAR_PIXELS = 64
+_INVITATION = "Ask about what was said. The first question is a miss: nothing is at hand yet."
+
+
+def view_of(lab: ILSTMA, *, questions: Sequence[str], title: str, guesses: Mapping[int, str]) -> dict[str, Any]:
+    """Return all that the chat shows while nothing runs; `guesses` are "hit" or "miss" by turn number."""
+    answered = [turn for turn in lab.turns if turn.failure is None]
+    asked = {turn.question for turn in answered}
+    return {
+        "eyebrow": " · ".join(("Chat lab", line(title or lab.table.topic, 80) or "no topic", count(len(lab.table), "row"))),
+        "finding": finding_of(answered),
+        "sub": _sub(answered),
+        "clock": {"day": weekday(lab.clock.now()), "moves": isinstance(lab.clock, ManualClock)},
+        "turns": [_turn(turn, by, key, guesses) for key, (turn, by) in list(enumerate(with_prefetch(lab.turns)))[-SHOWN_TURNS:]],
+        "invitation": _INVITATION,
+        "score": _score(answered, guesses),
+        "questions": [line(question, 200) for question in questions if question not in asked],
+        "memory": _memory(lab),
+        "waiting": _waiting(lab),
+        "costs": _costs(answered),
+    }
+
+
+def with_prefetch(turns: Sequence[Turn]) -> list[tuple[Turn, Selection | None]]:
+    """Return each turn with the prefetch that had filled the cache when it was asked."""
+    pairs, filled_by = [], None
+    for turn in turns:
+        pairs.append((turn, filled_by))
+        filled_by = turn.prefetch or filled_by
+    return pairs
+
+
+def finding_of(answered: Sequence[Turn]) -> str:
+    """Return the session so far in one sentence."""
+    if not answered:
+        return "Each answer says whether it was at hand, and why"
+    hits = sum(turn.hit for turn in answered)
+    if len(answered) == 1:
+        return "The answer came from memory at hand" if hits else "The first answer had to be searched for"
+    return f"{spelled(hits) if hits else 'None'} of {spelled(len(answered)).lower()} answers came from memory at hand"
+
+
+def _sub(answered: Sequence[Turn]) -> str:
+    if not answered:
+        return ""
+    searching = _searching(answered)
+    also = f"; searching every time takes {seconds(searching)}" if searching is not None else ""
+    return f"{seconds(fmean(turn.seconds for turn in answered))} a turn on average{also}."
+
+
+def _searching(answered: Sequence[Turn]) -> float | None:
+    """What a turn takes that searches without asking the judge first: the median of two misses or more, less their step 2."""
+    spent = [turn.seconds - turn.step(2).seconds for turn in answered if not turn.hit and turn.step(2)]
+    return median(spent) if len(spent) > 1 else None
+
+
+def _turn(turn: Turn, filled_by: Selection | None, key: int, guesses: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "key": key,
+        "number": turn.number,
+        "question": plain(turn.question),
+        "answer": plain(turn.answer, 8000),
+        "outcome": outcome(turn),
+        "seconds": seconds(turn.seconds),
+        "why": _why(why(turn, cached_by=filled_by)),
+        "failure": failure_line(turn) if turn.failure else "",
+        "guess": "" if turn.failure else guesses.get(turn.number, ""),
+    }
+
+
+def _why(reason: Why) -> dict[str, Any]:
+    arithmetic = _arithmetic(reason.scored, reason.place) if reason.scored else None
+    return {"title": reason.title, "sentence": _sentence(reason.sentence), "arithmetic": arithmetic}
+
+
+def _sentence(parts: Sentence) -> list[str | dict[str, Any]]:
+    return [{"row": int(part.index), "role": part.role} if isinstance(part, Row) else part for part in parts]
+
+
+def _arithmetic(row: ScoredRow, where: str) -> dict[str, str]:
+    of_time, of_place = shares(row)
+    numbers = {"time": score(row.time), "place": score(row.place), "score": score(row.score)}
+    return {**numbers, "time_share": of_time, "place_share": of_place, "where": where}
+
+
+def _score(answered: Sequence[Turn], guesses: Mapping[int, str]) -> str:
+    guessed = [turn for turn in answered if turn.number in guesses]
+    right = sum(guesses[turn.number] == outcome(turn) for turn in guessed)
+    return f"{right} of {len(guessed)} right so far" if guessed else ""
+
+
+def _memory(lab: ILSTMA) -> dict[str, Any]:
+    shown, budget = memory_cards(lab.memory), lab.memory.limits.token_budget
+    whole = max(budget, sum(card.tokens for card in shown), 1)
+    return {"budget": budget_line(shown, budget), "cards": [_card(card, lab, whole) for card in shown]}
+
+
+def _card(card: Card, lab: ILSTMA, whole: int) -> dict[str, Any]:
+    queue, rule, text = None, card.rule, card.text or ("" if card.rows else empty_text(card.name))
+    if card.name == "history":
+        turns, places = len(lab.memory.history), lab.memory.limits.history_turns
+        queue = [True] * turns + [False] * (places - turns)
+        rule = f"queue of {places}"
+        text = f"{count(turns, 'turn')}, {count(places - turns, 'place')} left"
+    return {
+        "name": card.name,
+        "label": card.name.capitalize(),
+        "rule": rule,
+        "tokens": f"{card.tokens:,}",
+        "share": round(100 * card.tokens / whole, 2),
+        "rows": [] if queue else [list(row) for row in card.rows],
+        "role": card.name if card.name in ("cache", "relevant") else "",
+        "queue": queue,
+        "text": text,
+        "empty": card.empty,
+    }
+
+
+def _waiting(lab: ILSTMA) -> list[dict[str, Any]]:
+    days, now = lab.config.prefetch.strength.days, lab.clock.now()
+    changes = []
+    for index, (more, last) in sorted(lab.table.waiting.items()):
+        entry = lab.table[index]
+        before, after = days(np.array([entry.recall_times, entry.recall_times + more]))
+        changes.append(
+            {
+                "row": index,
+                "last": [day(entry.last_recall), _date(last, now)],
+                "recalls": [str(entry.recall_times), str(entry.recall_times + more)],
+                "strength": [f"{before:.2f}", f"{after:.2f} d"],
+            }
+        )
+    return changes
+
+
+def _date(instant: datetime, now: datetime) -> str:
+    return "today" if instant.date() == now.date() else day(instant)
+
+
+def _costs(answered: Sequence[Turn]) -> dict[str, Any]:
+    shown = answered[-_BARS:]
+    longest = max((turn.seconds for turn in shown), default=0.0) or 1.0
+    searching = _searching(answered)
+    misses = sum(not turn.hit for turn in answered)
+    saved = sum(searching - turn.seconds for turn in answered) if searching is not None else 0.0
+    return {
+        "bars": [_cost(turn, longest) for turn in shown],
+        "line": None if searching is None else round(_BAR_PIXELS * min(searching / longest, 1.0)),
+        "saved": f"{seconds(abs(saved))} {'saved' if saved >= 0 else 'lost'} so far"
+        if len(answered) > 1 and searching is not None
+        else "",
+        "note": ""
+        if searching is None
+        else f"Dashed: {seconds(searching)}, a turn that searches without a judge (median of {misses} misses).",
+        "aloud": "Seconds of the last turns: "
+        + ", ".join(f"turn {turn.number} {outcome(turn)} {seconds(turn.seconds)}" for turn in shown),
+    }
+
+
+def _cost(turn: Turn, longest: float) -> dict[str, Any]:
+    height = round(_BAR_PIXELS * turn.seconds / longest)
+    return {"number": turn.number, "outcome": outcome(turn), "label": seconds(turn.seconds), "height": height}
