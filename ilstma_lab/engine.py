@@ -298,7 +298,7 @@ class _RunningTurn:
     def write(self) -> None:
         with self.record.step(8) as step:
             step.wrote["deferred"] = self.table.write_waiting()
-            touched = self._touched()
+            touched = self._not_logged(self._touched())
             if touched:
                 self.table.touch(touched, self.at, self.question)
             step.wrote["touched"] = list(touched)
@@ -342,6 +342,11 @@ class _RunningTurn:
     def _live(self, rows: Iterable[int]) -> tuple[int, ...]:
         """Return those of `rows` that the table holds, each once, in order."""
         return tuple(dict.fromkeys(int(row) for row in rows if row in self.table))
+
+    def _not_logged(self, rows: tuple[int, ...]) -> tuple[int, ...]:
+        """Leave out rows whose recall is in the log already: a crash between a turn's two writes must not count it twice."""
+        logged = {r.row for r in self.table.recalls_at(self.at, self.question)}
+        return tuple(row for row in rows if row not in logged)
 
     def _touched(self) -> tuple[int, ...]:
         if self.lab.config.touch == "paper":

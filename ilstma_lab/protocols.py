@@ -14,6 +14,7 @@ from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.memory.segments import ShortTermMemory
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models.call import Call
+from ilstma_lab.models.embedders import checked, unit
 from ilstma_lab.prefetch.selection import Selection
 from ilstma_lab.retrieval.recall import Chunk, Reading, Recall
 from ilstma_lab.trace import Verdict
@@ -40,9 +41,8 @@ class Query:
 
     @cached_property
     def vector(self) -> np.ndarray:
-        """The question's vector of length 1, shape (dim,)."""
-        vector = np.asarray(self.embedder.embed([self.text], "query")[0], dtype=np.float32)
-        return vector / (np.linalg.norm(vector) or 1.0)
+        """The question's vector of length 1 (or 0), shape (dim,). Raises ModelError where the embedder gives no numbers."""
+        return unit(checked(self.embedder.embed([self.text], "query"), [self.text], self.embedder.dim))[0]
 
 
 class HitJudge(Protocol):

@@ -166,8 +166,9 @@ class Turn:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Turn:
         """Return the turn that `to_dict` wrote. Raises FormatError for another version or other content."""
-        if data.get("version") != TURN_VERSION:
-            raise FormatError(f"a turn of version {data.get('version')!r} cannot be read: this kit reads version {TURN_VERSION}")
+        version = data.get("version") if isinstance(data, Mapping) else None
+        if version != TURN_VERSION:
+            raise FormatError(f"a turn of version {version!r} cannot be read: this kit reads version {TURN_VERSION}")
         try:
             return _adapter().validate_python(dict(data))
         except ValueError as error:

@@ -16,7 +16,7 @@ from ilstma_lab.protocols import Query, Reader
 from ilstma_lab.recorder import describe
 from ilstma_lab.retrieval.chunks import ChunkIndex, ChunkShape, search_engine
 from ilstma_lab.retrieval.dialogues import DialogueSearch, DialogueSettings
-from ilstma_lab.retrieval.recall import BranchA, BranchB, Decision, Recall
+from ilstma_lab.retrieval.recall import BranchA, BranchB, Decision, Reading, Recall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,8 @@ class DualRetriever:
         else:
             branch_a = self._branch_a(query, table)
             branch_b = self._dialogues.search(query, table)
-        invented = branch_a.named is None and bool(branch_a.reading.raw)
+        reading = branch_a.reading
+        invented = branch_a.named is None and (reading.index is not None or bool(reading.raw))
         recalled, decision, reason = referee(
             branch_a.named, branch_b.winners, invented=invented, may_narrow=self._may_narrow(branch_a, branch_b)
         )
@@ -110,6 +111,8 @@ class DualRetriever:
             chunks = self._index_of(table).search(query.vector, table, k=self.settings.keep_chunks)
             branch = replace(branch, chunks=chunks, read=min(self.settings.read_chunks, len(chunks)), engine=search_engine())
             reading = self.reader.read(query, chunks[: self.settings.read_chunks])
+            if not isinstance(reading, Reading):
+                raise TypeError(f"a Reader returns a Reading (got {type(reading).__name__})")
             named = reading.index if reading.index in table else None
             branch = replace(branch, reading=reading, named=named)
         except Exception as error:
