@@ -14,6 +14,7 @@ from ilstma_lab.memory.columns import ASKED, TOLD, Columns
 from ilstma_lab.memory.entry import MemoryEntry, clean_text, from_microseconds, is_blank, to_instant, to_microseconds
 from ilstma_lab.memory.records import RecallRecord, Summary
 
+_INDEX_LIMIT = 2**63
 _MOST_RECALLS = 2**31 - 1
 
 
@@ -73,7 +74,7 @@ class Contents:
 
     def _on_add(self, event: dict[str, Any], columns: Columns) -> None:
         index = event["index"]
-        if not isinstance(index, int) or index < 0:
+        if not isinstance(index, int) or not 0 <= index < _INDEX_LIMIT:
             raise InputError(f"an index is a whole number from 0 up (got {index!r})")
         kind = ASKED if event.get("kind") == "asked" else TOLD
         created = to_microseconds(to_instant(event["created"]))

@@ -10,7 +10,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -200,6 +200,11 @@ class MemoryTable:
     def recalls(self) -> tuple[RecallRecord, ...]:
         """The log of recalls, oldest first."""
         return tuple(self._contents.recalls)
+
+    def recalls_at(self, at: datetime, question: str) -> tuple[RecallRecord, ...]:
+        """Return the recalls logged last, as far as they are of this moment and this question."""
+        found = takewhile(lambda record: record.at == at and record.question == question, reversed(self._contents.recalls))
+        return tuple(found)
 
     @property
     def waiting(self) -> dict[int, tuple[int, datetime]]:
@@ -402,8 +407,6 @@ class MemoryTable:
         that is there is replaced and becomes the backup; raises TableFileError where anything else is there.
         """
         with self._lock:
-            if path is None and self._file is None:
-                raise InputError("this table has no file yet: give a path, as in table.save('emily.json')")
             if path is None or (self._file and TableFile(path).path == self._file.path):
                 self.fold(vectors=vectors)
                 return
@@ -458,6 +461,8 @@ class MemoryTable:
 
     def fold(self, *, vectors: bool = False, keep_copies: bool = True) -> None:
         """Write the table's file anew and start an empty journal."""
+        if self._file is None:
+            raise InputError("this table has no file yet: give a path, as in table.save('emily.json')")
         with self._lock, uninterrupted():
             self._file.acquire(wait_seconds=self.wait_seconds)
             self._file.write_snapshot(self._lines(self._file, vectors=vectors), keep_copies=keep_copies)

@@ -67,7 +67,7 @@ def _blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
         try:
             np.lib.format.read_magic(file)
             (count,), _, dtype = np.lib.format.read_array_header_1_0(file)
-        except ValueError:
+        except Exception:  # a garbled header fails in numpy's parser, in many ways
             return
         if dtype != _record(dim):
             return

@@ -99,7 +99,7 @@ class Count:
 
 @contextmanager
 def at_call(number: int, action, *, of: str = ""):
-    """Call `action(name, arguments)` before the `number`-th system call of the memory package (`of`: of that name); yield a count.
+    """Do `action(name, arguments)` before the `number`-th system call of the memory package (`of`: by that name); yield a count.
 
     A write is split: half of it is done before the action. Nothing is synced, so that many runs are quick.
     """
