@@ -14,7 +14,7 @@ from ilstma_lab.memory.safely import replaced
 if TYPE_CHECKING:
     from ilstma_lab.protocols import Embedder
 
-_BLOCK = 16_384
+_BLOCK = 2_048
 _KEY_BYTES = 16
 
 
