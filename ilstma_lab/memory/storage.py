@@ -20,7 +20,7 @@ from typing import Any
 
 from ilstma_lab.errors import FormatError, TableBusyError, TableFileError
 from ilstma_lab.memory.safely import replaced, sync_folder
-from ilstma_lab.memory.snapshot import ForeignFileError, read_snapshot
+from ilstma_lab.memory.snapshot import ForeignFileError, read_snapshot, snapshot_lines
 
 _READS = 5
 
@@ -234,12 +234,15 @@ class TableFile:
         """The snapshot's length."""
         return self.path.stat().st_size if self.path.exists() else 0
 
-    def write_snapshot(self, lines: Iterable[str], *, keep_copies: bool = True) -> None:
+    def write_snapshot(
+        self, head: dict[str, Any], sections: dict[str, Iterable[dict[str, Any]]], *, keep_copies: bool = True
+    ) -> None:
         """Put a new snapshot in place of the old one, which stays as backup together with its journal.
 
         Without `keep_copies` the new snapshot is all that is left: no backup, no journal, nothing kept aside.
         """
         mending = self.needs_mending
+        lines = snapshot_lines({"series": self.series, **head}, sections)
         try:
             with replaced(self.path, before=self._keep_damaged if mending else self._back_up) as out:
                 out.writelines(line.encode() for line in lines)

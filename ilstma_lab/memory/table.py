@@ -22,7 +22,6 @@ from ilstma_lab.memory.contents import Contents
 from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text, from_microseconds, to_instant, to_microseconds
 from ilstma_lab.memory.records import RecallRecord, Summary
 from ilstma_lab.memory.safely import uninterrupted
-from ilstma_lab.memory.snapshot import snapshot_lines
 from ilstma_lab.memory.storage import TableFile
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
 
@@ -414,7 +413,7 @@ class MemoryTable:
             file.acquire(wait_seconds=self.wait_seconds)
             try:
                 file.refuse_to_bury()
-                file.write_snapshot(self._lines(file, vectors=vectors))
+                file.write_snapshot(*self._snapshot(vectors=vectors))
                 self._write_vectors(file)
             finally:
                 file.close()
@@ -465,7 +464,7 @@ class MemoryTable:
             raise InputError("this table has no file yet: give a path, as in table.save('emily.json')")
         with self._lock, uninterrupted():
             self._file.acquire(wait_seconds=self.wait_seconds)
-            self._file.write_snapshot(self._lines(self._file, vectors=vectors), keep_copies=keep_copies)
+            self._file.write_snapshot(*self._snapshot(vectors=vectors), keep_copies=keep_copies)
             self._write_vectors(self._file)
             self._fold_at = max(_FOLD_BYTES, self._file.snapshot_bytes)
 
@@ -565,10 +564,10 @@ class MemoryTable:
                     notes.append(f"an event of the journal (number {self._seq}) could not be applied: {_describe(error)}")
         return len(notes) > before
 
-    def _lines(self, file: TableFile, *, vectors: bool = False) -> Iterator[str]:
+    def _snapshot(self, *, vectors: bool) -> tuple[dict[str, Any], dict[str, Iterator[dict[str, Any]]]]:
         made_with = {"topic": self.topic, "embedder": self.embedder.name, "dim": self.embedder.dim}
-        head = {**made_with, "series": file.series, "seq": self._seq, **self._contents.head()}
-        return snapshot_lines(head, self._contents.sections(self._columns, vectors=vectors))
+        head = {**made_with, "seq": self._seq, **self._contents.head()}
+        return head, self._contents.sections(self._columns, vectors=vectors)
 
     # -- copies and looks --------------------------------------------------------------------------------------------
 

@@ -390,6 +390,10 @@ def _replayed(rows: dict[int, str], lines: list[str]) -> list[dict[int, str]]:
     return [rows]
 
 
+def _acknowledged(log: Path) -> int:
+    return log.read_text().count("done") if log.exists() else 0
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 def test_fifty_kills_in_a_session_lose_no_acknowledged_operation(tmp_path):
     path = tmp_path / "t.json"
@@ -402,7 +406,10 @@ def test_fifty_kills_in_a_session_lose_no_acknowledged_operation(tmp_path):
             log = tmp_path / f"log{seed}"
             print(seed, log, file=nursery.stdin, flush=True)
             pid = int(nursery.stdout.readline())
-            time.sleep(dice.uniform(0.005, 0.3))
+            wanted = dice.randint(0, 7)
+            while _acknowledged(log) < wanted:
+                time.sleep(0.002)
+            time.sleep(dice.uniform(0, 0.04))
             os.kill(pid, signal.SIGKILL)
             assert nursery.stdout.readline() == "dead\n"
             lines = log.read_text().splitlines() if log.exists() else []
@@ -413,9 +420,10 @@ def test_fifty_kills_in_a_session_lose_no_acknowledged_operation(tmp_path):
             assert table.next_index > max(found)
             assert table.next_index >= highest
             rows, highest = found, table.next_index
+            assert lines.count("done") >= wanted
             operations += lines.count("done")
         nursery.stdin.close()
-    assert operations > 100
+    assert operations > 150
     table, _ = load_noted(path)
     table.add(said("the last word"))
     table.close()
