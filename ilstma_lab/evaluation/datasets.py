@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.importers import load_dialogues
-from ilstma_lab.memory.entry import Dialogue, to_instant
+from ilstma_lab.memory.entry import Dialogue, to_moment
 from ilstma_lab.resources import topic_dir
 
 FIVE_TOPICS = ("legal", "love", "travel", "poetry", "jewelry")
@@ -59,10 +59,8 @@ class Topic:
 def load_topic(name: str) -> Topic:
     """Return one bundled topic of ilstma5, such as "travel". Raises InputError for an unknown name."""
     folder = topic_dir(name)
-    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
-    return Topic(
-        name, tuple(load_dialogues(folder / "dialogues.jsonl")), tuple(_bundled(json.loads(line)) for line in lines if line)
-    )
+    questions = tuple(_bundled(row) for row in _lines(folder / "questions.jsonl"))
+    return Topic(name, tuple(load_dialogues(folder / "dialogues.jsonl")), questions)
 
 
 def load_dataset(name: str, *, data_dir: str | os.PathLike[str] | None = None) -> list[Topic]:
@@ -73,7 +71,11 @@ def load_dataset(name: str, *, data_dir: str | os.PathLike[str] | None = None) -
     if name == "ilstma5":
         return [load_topic(topic) for topic in FIVE_TOPICS]
     if name in DATASETS:
-        topics = DATASETS[name](_folder(name, data_dir))
+        folder = _folder(name, data_dir)
+        try:
+            topics = DATASETS[name](folder)
+        except FileNotFoundError as error:
+            raise InputError(f"{folder} does not hold {name}: there is no {error.filename}") from None
         _check(name, topics)
         return topics
     try:
@@ -103,7 +105,7 @@ def _bundled(row: dict[str, Any]) -> RecallQuestion:
     return RecallQuestion(
         id=row["id"],
         question=row["question"],
-        asked_at=to_instant(row["asked_at"]),
+        asked_at=to_moment(row["asked_at"]),
         kind=row["kind"],
         gold=tuple(row["gold"]),
         alt_gold=tuple(row["alt_gold"]),

@@ -1,0 +1,1 @@
+"""Plots: data in, plotly figure out."""
