@@ -1,0 +1,1 @@
+"""What the README states about speed and memory, measured: `python -m benchmarks`."""
