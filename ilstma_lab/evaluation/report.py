@@ -122,15 +122,16 @@ def _lines(
 
 def _cell(metric: str, band: Band, *, sign: str, below: bool) -> str:
     if np.isnan(band.mean) or metric == "rows":
-        return "" if below else "-" if np.isnan(band.mean) else _short(band.mean, sign)
-    mean = _short(band.mean, sign)
-    ends = f"{_short(band.low, sign)}{'..' if sign else '-'}{_short(band.high, sign)}"
+        return "" if below else "-" if np.isnan(band.mean) else f"{band.mean:.2f}"
+    mean = _share(band.mean, sign)
+    ends = f"{_share(band.low, sign)}{'..' if sign else '-'}{_share(band.high, sign)}"
     return f"{' ' * len(mean) if below else mean} {ends}"
 
 
-def _short(value: float, sign: str) -> str:
+def _share(value: float, sign: str) -> str:
+    """Return a share between -1 and 1, always as wide: ".87", "1.0"; with a sign "+.09"."""
     text = f"{value + 0.0:{sign}.2f}"
-    return text.replace("0.", ".", 1) if abs(value) < 0.995 else text
+    return text[:-1] if text.endswith("1.00") else text.replace("0.", ".", 1)
 
 
 def _figures(bands: Callable[..., Mapping[str, Band]], *arguments: Any, topics: int) -> dict[str, dict[str, float | None]]:

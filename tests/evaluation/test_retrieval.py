@@ -173,6 +173,15 @@ def test_the_text_fits_120_columns_and_names_all_there_is(comparison):
     assert "nan" not in text
 
 
+def test_columns_stay_apart_also_where_all_is_found(report):
+    """The stub's questions hold their dialogue's words, so every share is 1."""
+    lines = Comparison("stub", 24, (report,), "paper").text().splitlines()
+    starts = [lines[1].index(metric) for metric in METRICS]
+    assert report.bands()["B@2"].low == 1
+    for line in lines[2:4]:
+        assert all(line[start - 1 : start] in (" ", "") for start in starts)
+
+
 def test_the_json_holds_both_bands_and_no_nan(comparison):
     figures = json.loads(json.dumps(comparison.to_dict(by_kind=True), allow_nan=False))
     assert figures["systems"]["BM25"]["found"] == dict.fromkeys(("mean", "low", "high", "topic_low", "topic_high"))
