@@ -21,9 +21,7 @@ NAMES = ("turn", "durability", "prefetch", "search", "memory", "importing")
 def main() -> int:
     """Print each figure with its bound; return 0 when all hold, else 1."""
     options = _options()
-    print(
-        f"Python {platform.python_version()}, numpy {np.__version__}, {platform.machine()}, {platform.system()}. Ratios are of medians."
-    )
+    print(f"Python {platform.python_version()}, numpy {np.__version__}, {platform.system()} {platform.machine()}; medians.")
     results = []
     options.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:

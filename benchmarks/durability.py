@@ -1,4 +1,4 @@
-"""Making a turn durable, from the finished answer to the return of ask(), beside bare append-and-fsync calls of its journal line."""
+"""Making a turn durable, from the finished answer to the return of ask(), beside bare append-and-fsync calls of its line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ def run(*, folder: Path, rows: tuple[int, ...] = (1_000, 100_000), n: int = 100)
         stubs.table(size).save(path)
         with MemoryTable.load(path, embedder=stubs.ReadyVectors()) as table:
             lab, judge = new_lab(table)
-            table.save()
             yield from _ratios(lab, judge, folder / "bare", size, n)
 
 

@@ -44,7 +44,7 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def interleaved(sides: Mapping[str, Callable[[], float]], *, n: int, warm_up: int = 3) -> dict[str, float]:
-    """Return the median of what each side returns, over `n` rounds in which every side runs once; the first rounds do not count."""
+    """Return the median of what each side returns, over `n` rounds in which each runs once, after a few that do not count."""
     taken: dict[str, list[float]] = {name: [] for name in sides}
     for number in range(warm_up + n):
         for name, side in sides.items():

@@ -15,6 +15,7 @@ from ilstma_lab.trace import Verdict
 
 DIM = 512
 START = datetime(2024, 1, 1, tzinfo=UTC)
+SUMMARIES = 200  # groups of five at 1,000 rows; at more, sets that were merged
 _POOL = 4096
 _EMOJI_EVERY = 10  # Python keeps a text with one emoji in four bytes a character
 _USER = "On our walk along the old harbour I told Mira about the wooden boat, the tide tables and plan number {}."
@@ -84,5 +85,8 @@ def dialogues(rows: int) -> Iterator[Dialogue]:
 
 
 def table(rows: int, *, dim: int = DIM) -> MemoryTable:
-    """Return a table of `rows` such dialogues, in memory."""
-    return MemoryTable.from_dialogues(dialogues(rows), embedder=ReadyVectors(dim), topic="bench")
+    """Return a table of `rows` such dialogues, in memory; all stand in one of 200 summaries."""
+    made = MemoryTable.from_dialogues(dialogues(rows), embedder=ReadyVectors(dim), topic="bench")
+    for group in np.array_split(made.indices, SUMMARIES):
+        made.set_summary(question(int(group[0])), group.tolist(), START)
+    return made

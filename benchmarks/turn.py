@@ -31,11 +31,9 @@ def run(*, n: int = 100) -> Iterator[Result]:
 
 
 def new_lab(table) -> tuple[ILSTMA, stubs.ReadyModels]:
-    """Return a lab with ready models over `table`, all full groups summarised, and its judge."""
+    """Return a lab with ready models over `table`, and its judge."""
     ready, judge = stubs.models(table.embedder)
-    lab = ILSTMA(table, Config(), models=ready, clock=ManualClock.after(table))
-    lab.summarise()
-    return lab, judge
+    return ILSTMA(table, Config(), models=ready, clock=ManualClock.after(table)), judge
 
 
 def note_steps(steps: dict[str, list[float]], turn, whole: float) -> None:
