@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from ilstma_lab.errors import InputError
-
-
-def check_recall_times(recall_times: np.ndarray) -> np.ndarray:
-    """Return `recall_times` as float64. Raises InputError where one is below 1: Eq. 2 is negative there."""
-    times = np.asarray(recall_times, dtype=np.float64)
-    if times.size and not (times >= 1).all():
-        raise InputError(f"recall_times must be >= 1 (got {times.min():g}): Eq. 2 is negative below 1")
-    return times
+from ilstma_lab.forgetting.curve import Bounds, StrengthCurve, check_recall_times
 
 
 @dataclass(frozen=True, kw_only=True)
-class SigmoidStrength:
+class SigmoidStrength(StrengthCurve):
     """Strength that grows fast at first and then saturates: S(n) = beta + alpha / (1 + exp(xi (n - mu))), in days.
 
     Source: ILSTMA, Eq. 2, with its constants as defaults. With mu = 1 only the upper half of the sigmoid is used, so
@@ -30,23 +23,19 @@ class SigmoidStrength:
     [5.0, 16.75, 23.409]
     """
 
+    bounds: ClassVar[Bounds] = {"alpha": (0.0, 1e5), "beta": (-1e5, 1e5), "xi": (-20.0, -1e-3), "mu": (-100.0, 100.0)}
+    kind: Literal["sigmoid"] = field(default="sigmoid", repr=False)
     alpha: float = 37.0
     beta: float = -13.5
     xi: float = -1.5
     mu: float = 1.0
 
-    def __post_init__(self) -> None:
-        problems = []
-        if not all(np.isfinite([self.alpha, self.beta, self.xi, self.mu])):
-            problems.append("every constant must be a finite number")
-        elif self.xi >= 0:
-            problems.append(f"xi must be negative (got {self.xi:g}), or strength falls with every recall")
-        elif self.alpha < 0:
-            problems.append(f"alpha must be >= 0 (got {self.alpha:g}), or strength falls with every recall")
-        elif self._at(1.0) <= 0:
-            problems.append(f"S(1) must be positive (got {self._at(1.0):.3g} days): raise beta or alpha")
-        if problems:
-            raise InputError("SigmoidStrength: " + "; ".join(problems))
+    def problems(self) -> list[str]:
+        """Return what is wrong with the constants: one out of bounds, or an S(1) that is not positive."""
+        found = super().problems()
+        if not found and self.first_days <= 0:
+            found.append(f"S(1) must be positive (got {self.first_days:.3g} days): raise beta or alpha")
+        return found
 
     @classmethod
     def from_limits(cls, *, first_days: float = 5.0, limit_days: float = 23.5, rate: float = 1.5) -> SigmoidStrength:
@@ -54,19 +43,38 @@ class SigmoidStrength:
         alpha = 2.0 * (limit_days - first_days)
         return cls(alpha=alpha, beta=limit_days - alpha, xi=-rate, mu=1.0)
 
-    def _at(self, n: np.ndarray | float) -> np.ndarray | float:
-        # exp overflows to inf far below mu, where the fraction is 0 as it should be
-        with np.errstate(over="ignore"):
-            return self.beta + self.alpha / (1.0 + np.exp(self.xi * (n - self.mu)))
+    @property
+    def first_days(self) -> float:
+        """S(1), in days."""
+        return float(self.formula(1.0, **self.parameters))
 
-    def days(self, recall_times: np.ndarray) -> np.ndarray:
-        """Return S in days, same shape as `recall_times`. Raises InputError below one recall."""
-        return np.asarray(self._at(check_recall_times(recall_times)))
+    @property
+    def limit_days(self) -> float:
+        """S(inf), in days."""
+        return self.beta + self.alpha
+
+    @property
+    def rate(self) -> float:
+        """How fast S nears its limit: -xi, a recall."""
+        return -self.xi
+
+    @staticmethod
+    def formula(
+        recall_times: np.ndarray,
+        *,
+        alpha: np.ndarray | float,
+        beta: np.ndarray | float,
+        xi: np.ndarray | float,
+        mu: np.ndarray | float,
+    ) -> np.ndarray:
+        """Return beta + alpha / (1 + exp(xi (n - mu)))."""
+        with np.errstate(over="ignore"):  # inf far below mu, where the fraction is 0 as it should be
+            return beta + alpha / (1.0 + np.exp(xi * (recall_times - mu)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearStrength:
-    """Strength that grows by the same step with every recall: S(n) = first + step (n - 1), in days.
+class LinearStrength(StrengthCurve):
+    """Strength that grows by the same step with every recall: S(n) = first_days + step_days (n - 1), in days.
 
     Source: MemoryBank, section 2.3, where S starts at 1 and grows by 1.
 
@@ -74,15 +82,61 @@ class LinearStrength:
     [1.0, 3.0]
     """
 
+    bounds: ClassVar[Bounds] = {"first_days": (1e-3, 1e5), "step_days": (0.0, 1e5)}
+    kind: Literal["linear"] = field(default="linear", repr=False)
     first_days: float = 1.0
     step_days: float = 1.0
 
-    def __post_init__(self) -> None:
-        if not (self.first_days > 0 and self.step_days >= 0):
-            raise InputError(
-                f"LinearStrength needs first_days > 0 and step_days >= 0 (got {self.first_days:g}, {self.step_days:g})"
-            )
+    @staticmethod
+    def formula(recall_times: np.ndarray, *, first_days: np.ndarray | float, step_days: np.ndarray | float) -> np.ndarray:
+        """Return first_days + step_days * (n - 1)."""
+        return first_days + step_days * (recall_times - 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerStrength(StrengthCurve):
+    """Strength that grows by a power of the recalls: S(n) = first_days n^exponent, in days.
+
+    An exponent below 1 gives each recall less than the one before, without a limit; 1 is proportional.
+    Source: the power law of practice, Newell & Rosenbloom 1981, put on strength.
+
+    >>> PowerStrength(first_days=5.0, exponent=0.5).days(np.array([1, 4])).tolist()
+    [5.0, 10.0]
+    """
+
+    bounds: ClassVar[Bounds] = {"first_days": (1e-3, 1e5), "exponent": (0.0, 5.0)}
+    kind: Literal["power"] = field(default="power", repr=False)
+    first_days: float = 5.0
+    exponent: float = 1.0
+
+    @staticmethod
+    def formula(recall_times: np.ndarray, *, first_days: np.ndarray | float, exponent: np.ndarray | float) -> np.ndarray:
+        """Return first_days * n^exponent."""
+        return first_days * recall_times**exponent
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableStrength(StrengthCurve):
+    """Strength read off a table: the n-th of `steps_days`, in days, the last one for every further recall.
+
+    Source: none; for points that a reader drags. Between whole recalls it is a straight line.
+
+    >>> TableStrength(steps_days=(1.0, 3.0, 9.0)).days(np.array([1, 2, 7])).tolist()
+    [1.0, 3.0, 9.0]
+    """
+
+    kind: Literal["table"] = field(default="table", repr=False)
+    steps_days: tuple[float, ...] = (5.0, 16.75, 21.745, 23.093, 23.409)
+
+    def problems(self) -> list[str]:
+        """Return what is wrong with the steps: none given, or one that is not positive."""
+        steps = enumerate(self.steps_days, 1)
+        bad = [f"step {n} must be positive and finite (got {days:g})" for n, days in steps if not 0 < days < np.inf]
+        return super().problems() + (bad if self.steps_days else ["give at least one step"])
 
     def days(self, recall_times: np.ndarray) -> np.ndarray:
         """Return S in days, same shape as `recall_times`. Raises InputError below one recall."""
-        return self.first_days + self.step_days * (check_recall_times(recall_times) - 1.0)
+        return np.asarray(np.interp(check_recall_times(recall_times), np.arange(1, len(self.steps_days) + 1), self.steps_days))
+
+
+AnyStrength = SigmoidStrength | LinearStrength | PowerStrength | TableStrength

@@ -9,7 +9,8 @@ import numpy as np
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.forgetting.retention import ExponentialRetention, retention_of
-from ilstma_lab.forgetting.strength import LinearStrength, SigmoidStrength
+from ilstma_lab.forgetting.rivals import AnyRetention
+from ilstma_lab.forgetting.strength import AnyStrength, SigmoidStrength
 from ilstma_lab.memory.entry import to_microseconds
 from ilstma_lab.prefetch.score import PlaceTerm
 from ilstma_lab.prefetch.selection import ScoredRow, Selection
@@ -37,8 +38,8 @@ class WindowPrefetch:
     trigger: Literal["miss", "every"] = "miss"
     score_refresh: Literal["now", "on_touch"] = "now"
     place: PlaceTerm = field(default_factory=PlaceTerm)
-    strength: SigmoidStrength | LinearStrength = field(default_factory=SigmoidStrength)
-    retention: ExponentialRetention = field(default_factory=ExponentialRetention)
+    strength: AnyStrength = field(default_factory=SigmoidStrength)
+    retention: AnyRetention = field(default_factory=ExponentialRetention)
 
     def __post_init__(self) -> None:
         room = 2 * self.offset + self.include_centre

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ilstma_lab.errors import InputError
-from ilstma_lab.forgetting.strength import LinearStrength, SigmoidStrength
+from ilstma_lab.forgetting.strength import LinearStrength, PowerStrength, SigmoidStrength, TableStrength
 
 recalls = st.integers(1, 10_000)
 sigmoids = st.builds(
@@ -64,7 +64,7 @@ def test_shape_is_kept(times):
     assert np.isscalar(float(SigmoidStrength().days(times[0])))
 
 
-@pytest.mark.parametrize("strength", [SigmoidStrength(), LinearStrength()])
+@pytest.mark.parametrize("strength", [SigmoidStrength(), LinearStrength(), PowerStrength(), TableStrength()])
 @pytest.mark.parametrize("times", [[0], [1, -3], [0.5], [float("nan")]])
 def test_j10_fewer_than_one_recall_is_refused(strength, times):
     with pytest.raises(InputError, match="recall_times must be >= 1"):
@@ -95,3 +95,33 @@ def test_linear_strength_grows_by_its_step(first, step, n):
 def test_a_linear_strength_that_falls_is_refused(parameters):
     with pytest.raises(InputError, match="LinearStrength"):
         LinearStrength(**parameters)
+
+
+def test_one_error_lists_all_constants_that_are_wrong():
+    with pytest.raises(InputError, match=r"alpha must lie .*; xi must lie"):
+        SigmoidStrength(alpha=-1.0, xi=2.0)
+
+
+@given(first=st.floats(0.1, 100), growth=st.floats(0.1, 500), rate=st.floats(0.05, 3))
+def test_both_parametrisations_say_the_same(first, growth, rate):
+    strength = SigmoidStrength.from_limits(first_days=first, limit_days=first + growth, rate=rate)
+    assert (strength.first_days, strength.limit_days, strength.rate) == pytest.approx((first, first + growth, rate))
+
+
+@given(first=st.floats(0.1, 50), exponent=st.floats(0, 2), n=st.integers(1, 500))
+def test_power_strength_multiplies(first, exponent, n):
+    days = PowerStrength(first_days=first, exponent=exponent).days(np.array([1, n, 2 * n]))
+    assert days[0] == first
+    assert days[2] / days[1] == pytest.approx(2**exponent)
+
+
+def test_table_strength_reads_its_steps_and_holds_the_last():
+    strength = TableStrength(steps_days=(2.0, 4.0, 4.5))
+    assert strength.days([1, 2, 3, 4, 99]).tolist() == [2.0, 4.0, 4.5, 4.5, 4.5]
+    assert strength.days([1.5]).tolist() == [3.0]
+
+
+@pytest.mark.parametrize("steps", [(), (1.0, 0.0), (-1.0,), (float("nan"),), (float("inf"),)])
+def test_tables_without_sense_are_refused(steps):
+    with pytest.raises(InputError, match="TableStrength"):
+        TableStrength(steps_days=steps)
