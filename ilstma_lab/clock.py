@@ -15,7 +15,7 @@ class Clock(Protocol):
     """Tells what time it is."""
 
     def now(self) -> datetime:
-        """Return the present instant, aware and in UTC."""
+        """Return the present moment, aware of its zone."""
         ...
 
 
@@ -36,9 +36,9 @@ class ManualClock:
     """
 
     def __init__(self, start: datetime):
-        from ilstma_lab.memory.entry import to_instant
+        from ilstma_lab.memory.entry import to_moment
 
-        self._now = to_instant(start)
+        self._now = to_moment(start)
 
     @classmethod
     def after(cls, table: MemoryTable) -> ManualClock:
@@ -48,7 +48,7 @@ class ManualClock:
         return cls(table.last_created + DAY)
 
     def now(self) -> datetime:
-        """Return the instant at which the clock stands, in UTC."""
+        """Return the moment at which the clock stands."""
         return self._now
 
     def advance(self, *, days: float = 0, seconds: float = 0) -> ManualClock:
@@ -58,7 +58,7 @@ class ManualClock:
 
     def set(self, instant: datetime) -> ManualClock:
         """Put the clock at `instant` and return it."""
-        from ilstma_lab.memory.entry import to_instant
+        from ilstma_lab.memory.entry import to_moment
 
-        self._now = to_instant(instant)
+        self._now = to_moment(instant)
         return self

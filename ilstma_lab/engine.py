@@ -14,7 +14,7 @@ from ilstma_lab.clock import Clock, ManualClock, SystemClock
 from ilstma_lab.config import Config
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.echo import kind_of_turn, used_rows
-from ilstma_lab.memory.entry import Dialogue, MemoryEntry, clean_text, is_blank, to_instant
+from ilstma_lab.memory.entry import Dialogue, MemoryEntry, clean_text, is_blank, to_moment
 from ilstma_lab.memory.segments import HistoryTurn, ShortTermMemory
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models, offline
@@ -86,7 +86,7 @@ class ILSTMA:
         if is_blank(question):
             raise InputError("the question is blank: type something to ask; nothing was changed")
         with self._lock:
-            moment = to_instant(at) if at is not None else self.clock.now()
+            moment = to_moment(at) if at is not None else self.clock.now()
             running = _RunningTurn(self, question, moment, remember=remember, on_event=on_event)
             try:
                 turn = running.run()

@@ -294,9 +294,9 @@ def test_c2_a_question_before_the_last_recall_is_clamped_and_says_so():
     assert (lab.table.last_recall >= lab.table.created).all()
 
 
-def test_at_may_be_text_and_is_kept_in_utc():
+def test_at_may_be_text_and_keeps_the_speakers_day():
     turn = stub_lab(8).ask(asking(5), at="2023-06-01T08:00+08:00")
-    assert turn.at.isoformat() == "2023-06-01T00:00:00+00:00"
+    assert turn.at.isoformat() == "2023-06-01T08:00:00+08:00"
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
@@ -404,6 +404,9 @@ def test_a12_a_deleted_row_is_gone_everywhere_in_the_same_call():
     assert secret in cached(lab)
     assert secret in [row.index for row in lab.memory.relevant]
     assert "zebra" in lab.memory.summary
+    echoes = [row.index for row in lab.table if row.kind == "asked" and secret in row.cites]
+    lab.table.delete(secret)
+    assert not any(row in lab.table for row in echoes)
     for row in [row.index for row in lab.table if "zebra" in row.text]:
         lab.table.delete(row)
     assert "zebra" not in lab.memory.render()

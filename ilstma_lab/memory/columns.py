@@ -12,7 +12,8 @@ _LEAST = 16
 
 
 class Columns:
-    """Arrays of one length: index, created, last_recall (microseconds), recall_times, kind, pending, vectors (n, dim).
+    """Arrays of one length: index, created and last_recall (microseconds), offset (minutes ahead of UTC), recall_times, kind,
+    pending, vectors (n, dim).
 
     `index` only ever rises, so an index is found by bisection. Every vector has length 1; a pending one is all zeros.
     """
@@ -23,6 +24,7 @@ class Columns:
         self._arrays = {
             "index": np.empty(0, np.int64),
             "created": np.empty(0, np.int64),
+            "offset": np.empty(0, np.int16),
             "last_recall": np.empty(0, np.int64),
             "recall_times": np.empty(0, np.int32),
             "kind": np.empty(0, np.int8),
@@ -41,7 +43,7 @@ class Columns:
         if rows > len(self._arrays["index"]):
             self._grow(rows)
 
-    def append(self, index: int, created: int, *, kind: int) -> int:
+    def append(self, index: int, created: int, *, offset: int, kind: int) -> int:
         """Add a fresh row (one recall, recalled when created, embedding pending) and return its position."""
         if self.size and index <= self.index[-1]:
             raise InputError(f"index {index} is not above {int(self.index[-1])}: an index is never reused")
@@ -51,6 +53,7 @@ class Columns:
         self.size += 1
         self.index[at] = index
         self.created[at] = self.last_recall[at] = created
+        self.offset[at] = offset
         self.recall_times[at] = 1
         self.kind[at] = kind
         self.set_vector(at, None)

@@ -11,7 +11,16 @@ import numpy as np
 
 from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.memory.columns import ASKED, TOLD, Columns
-from ilstma_lab.memory.entry import MemoryEntry, clean_text, from_microseconds, is_blank, to_instant, to_microseconds
+from ilstma_lab.memory.entry import (
+    MemoryEntry,
+    clean_text,
+    from_microseconds,
+    is_blank,
+    offset_minutes,
+    to_instant,
+    to_microseconds,
+    to_moment,
+)
 from ilstma_lab.memory.records import RecallRecord, Summary
 
 _INDEX_LIMIT = 2**63
@@ -52,7 +61,7 @@ class Contents:
             vector.flags.writeable = False
         return MemoryEntry(
             index=index,
-            created=from_microseconds(columns.created[at]),
+            created=from_microseconds(columns.created[at], offset=columns.offset[at]),
             last_recall=from_microseconds(columns.last_recall[at]),
             recall_times=int(columns.recall_times[at]),
             user=self.users[at],
@@ -77,10 +86,10 @@ class Contents:
         if not isinstance(index, int) or not 0 <= index < _INDEX_LIMIT:
             raise InputError(f"an index is a whole number from 0 up (got {index!r})")
         kind = ASKED if event.get("kind") == "asked" else TOLD
-        created = to_microseconds(to_instant(event["created"]))
+        created = to_moment(event["created"])
         texts = [clean_text(event[part]) for part in ("user", "assistant")] + [clean_text(event.get("source", ""))]
         cites = tuple(event.get("cites", ()))
-        columns.append(index, created, kind=kind)
+        columns.append(index, to_microseconds(created), offset=offset_minutes(created), kind=kind)
         for column, text in zip((self.users, self.assistants, self.sources), texts, strict=True):
             column.append(text)
         if cites:
@@ -147,7 +156,7 @@ class Contents:
         self.personality = clean_text(event["text"])
 
     def _on_question(self, event: dict[str, Any], columns: Columns) -> None:
-        self.unanswered = (clean_text(event["text"]), to_instant(event["at"]))
+        self.unanswered = (clean_text(event["text"]), to_moment(event["at"]))
 
     def _on_answered(self, event: dict[str, Any], columns: Columns) -> None:
         self.unanswered = None
@@ -220,7 +229,7 @@ class Contents:
         index = int(columns.index[at])
         row = {
             "index": index,
-            "created": from_microseconds(columns.created[at]).isoformat(),
+            "created": from_microseconds(columns.created[at], offset=columns.offset[at]).isoformat(),
             "last_recall": from_microseconds(columns.last_recall[at]).isoformat(),
             "recall_times": int(columns.recall_times[at]),
             "kind": "asked" if columns.kind[at] == ASKED else "told",
@@ -263,7 +272,7 @@ class Contents:
         self.personality = clean_text(head.get("personality") or "")
         self.waiting = {row: (int(count), to_microseconds(to_instant(at))) for row, count, at in head.get("waiting", [])}
         if asked := head.get("unanswered"):
-            self.unanswered = (clean_text(asked["text"]), to_instant(asked["at"]))
+            self.unanswered = (clean_text(asked["text"]), to_moment(asked["at"]))
         self.next_index = max(self.next_index, head.get("next_index", 0))
 
     def _restore_row(self, row: dict[str, Any], columns: Columns, notes: list[str], *, vectors: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ Kind = Literal["told", "asked"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_MINUTE = timedelta(minutes=1)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _UNSEEN = {"Zs", "Zl", "Zp", "Cc", "Cf"}  # spaces, line ends, controls, and formats such as the zero-width space
 
@@ -40,14 +41,16 @@ def is_blank(text: str) -> bool:
     return all(unicodedata.category(character) in _UNSEEN for character in text)
 
 
-def to_instant(value: Any) -> datetime:
-    """Return `value` as an aware instant in UTC; what carries no zone is taken as UTC.
+def to_moment(value: Any) -> datetime:
+    """Return `value` as an aware moment with its own offset from UTC, so that its day stays the speaker's day.
+
+    What carries no zone is taken as UTC.
 
     Accepts a datetime, a date, an ISO 8601 string ("2024-01-01", "2024-01-01T08:00:00+08:00", a trailing "Z")
     or a number of Unix seconds. Raises InputError for anything else.
 
-    >>> to_instant("2024-01-01T08:00:00+08:00")
-    datetime.datetime(2024, 1, 1, 0, 0, tzinfo=datetime.timezone.utc)
+    >>> to_moment("2024-01-01T01:00:00+08:00").isoformat()
+    '2024-01-01T01:00:00+08:00'
     """
     try:
         if isinstance(value, datetime):
@@ -64,11 +67,26 @@ def to_instant(value: Any) -> datetime:
             raise ValueError
         if instant.tzinfo is None:
             return instant.replace(tzinfo=UTC)
-        return instant.astimezone(UTC)
+        instant.astimezone(UTC)  # raises where UTC has no such year
+        return instant
     except (ValueError, TypeError, OverflowError):
         raise InputError(
             f"not a point in time: {value!r}. Give a datetime or an ISO 8601 string such as 2024-01-31T18:05+01:00."
         ) from None
+
+
+def to_instant(value: Any) -> datetime:
+    """Return `value`, in any form that `to_moment` takes, as an aware instant in UTC.
+
+    >>> to_instant("2024-01-01T08:00:00+08:00")
+    datetime.datetime(2024, 1, 1, 0, 0, tzinfo=datetime.timezone.utc)
+    """
+    return to_moment(value).astimezone(UTC)
+
+
+def offset_minutes(moment: datetime) -> int:
+    """Return by how many minutes the clock of an aware `moment` is ahead of UTC."""
+    return moment.utcoffset() // _MINUTE
 
 
 def to_microseconds(instant: datetime) -> int:
@@ -76,16 +94,18 @@ def to_microseconds(instant: datetime) -> int:
     return (instant - _EPOCH) // _MICROSECOND
 
 
-def from_microseconds(microseconds: int) -> datetime:
-    """Return the instant that lies `microseconds` after 1970-01-01 UTC."""
-    return _EPOCH + timedelta(microseconds=int(microseconds))
+def from_microseconds(microseconds: int, *, offset: int = 0) -> datetime:
+    """Return the instant that lies `microseconds` after 1970-01-01 UTC, on a clock `offset` minutes ahead of UTC."""
+    instant = _EPOCH + timedelta(microseconds=int(microseconds))
+    return instant.astimezone(timezone(timedelta(minutes=int(offset)))) if offset else instant
 
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
     """One exchange of a user and an assistant, before it has a row.
 
-    `at` is an aware instant (kept in UTC); `source` names where the dialogue came from, such as "2023-04-30#3".
+    `at` is an aware moment whose day is the speaker's day (UTC where it has no zone); `source` names where the
+    dialogue came from, such as "2023-04-30#3".
     Raises InputError when both texts are blank or `at` is no point in time.
     """
 
@@ -98,7 +118,7 @@ class Dialogue:
         object.__setattr__(self, "user", clean_text(self.user, name="user"))
         object.__setattr__(self, "assistant", clean_text(self.assistant, name="assistant"))
         object.__setattr__(self, "source", clean_text(self.source, name="source"))
-        object.__setattr__(self, "at", to_instant(self.at))
+        object.__setattr__(self, "at", to_moment(self.at))
         if is_blank(self.user) and is_blank(self.assistant):
             raise InputError("a dialogue needs some text: both the user's and the assistant's turn are blank")
 

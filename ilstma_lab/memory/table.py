@@ -10,24 +10,21 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ilstma_lab.errors import EmbeddingMismatchError, IlstmaError, InputError, TableFileError
-from ilstma_lab.forgetting.retention import MICROSECONDS_PER_DAY, whole_days
-from ilstma_lab.memory.columns import ASKED, Columns
+from ilstma_lab.memory.columns import Columns
 from ilstma_lab.memory.contents import Contents
-from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text, from_microseconds, to_instant, to_microseconds
-from ilstma_lab.memory.records import RecallRecord, Summary
+from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text, to_instant, to_moment
+from ilstma_lab.memory.readable import ReadableTable
+from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.safely import uninterrupted
 from ilstma_lab.memory.storage import TableFile
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ilstma_lab.protocols import Embedder
 
 Progress = Callable[[int, int], None]
@@ -43,7 +40,7 @@ class TableWarning(UserWarning):
     """Something in a table's file had to be mended, dropped or replaced; the message says what."""
 
 
-class MemoryTable:
+class MemoryTable(ReadableTable):
     """Rows of dialogues with creation time, last recall, recall times, text and vector (ILSTMA, section 3.2 and Table 1).
 
     A table lives in memory until `load` ties it to a file; then every change is on the disk when its method returns.
@@ -97,177 +94,6 @@ class MemoryTable:
             self.embed_pending()
             return event["index"]
 
-    # -- read ------------------------------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return self._columns.size
-
-    def __contains__(self, index: object) -> bool:
-        return isinstance(index, int | np.integer) and self._columns.position(int(index)) is not None
-
-    def __iter__(self) -> Iterator[MemoryEntry]:
-        return (self._contents.entry(at, self._columns) for at in range(len(self)))
-
-    def __getitem__(self, index: int) -> MemoryEntry:
-        with self._lock:
-            return self._contents.entry(self.position(index), self._columns)
-
-    def position(self, index: int) -> int:
-        """Return where the row with `index` stands in creation order. Raises KeyError where there is none."""
-        at = self._columns.position(int(index))
-        if at is None:
-            raise KeyError(f"no row {index} in this table: it holds {len(self)} rows, and the next index is {self.next_index}")
-        return at
-
-    def text(self, at: int) -> str:
-        """Return the text of the row at position `at`: what is embedded and searched."""
-        return self._contents.text(at)
-
-    def preview(self, at: int, characters: int) -> str:
-        """Return the start of the user's text of the row at position `at`."""
-        return self._contents.users[at][:characters]
-
-    def kind_of(self, at: int) -> Kind:
-        """Return the kind of the row at position `at`."""
-        return "asked" if self._columns.kind[at] == ASKED else "told"
-
-    def cites(self, index: int) -> tuple[int, ...]:
-        """Return the rows that an asked row rests on; () for others."""
-        return self._contents.cites.get(index, ())
-
-    @property
-    def indices(self) -> np.ndarray:
-        """The rows' indices, shape (n,), rising."""
-        return _read_only(self._columns.index)
-
-    @property
-    def created(self) -> np.ndarray:
-        """Creation times, shape (n,), microseconds."""
-        return _read_only(self._columns.created)
-
-    @property
-    def days(self) -> np.ndarray:
-        """The days on which rows were created, shape (n,), counted from 1970-01-01."""
-        return self._columns.created // MICROSECONDS_PER_DAY
-
-    @property
-    def pending_count(self) -> int:
-        """How many rows still wait for their vector."""
-        return int(self._columns.pending.sum())
-
-    @property
-    def last_recall(self) -> np.ndarray:
-        """Times of the last recall, shape (n,), microseconds; creation counts as a recall."""
-        return _read_only(self._columns.last_recall)
-
-    @property
-    def recall_times(self) -> np.ndarray:
-        """Numbers of recalls, shape (n,); at least 1."""
-        return _read_only(self._columns.recall_times)
-
-    @property
-    def pending(self) -> np.ndarray:
-        """Which rows still wait for their vector, shape (n,)."""
-        return _read_only(self._columns.pending)
-
-    @property
-    def vectors(self) -> np.ndarray:
-        """The rows' vectors, shape (n, dim), float32, of length 1; zeros where pending. No copy."""
-        return _read_only(self._columns.vectors)
-
-    @property
-    def summaries(self) -> tuple[Summary, ...]:
-        """The sets of high-dimensional information, oldest first."""
-        return tuple(self._contents.summaries.values())
-
-    def unsummarised(self, count: int) -> tuple[int, ...]:
-        """Return the `count` oldest told rows that stand in no summary; () where there are fewer."""
-        rows = tuple(islice(self._contents.loose, count))
-        return rows if len(rows) == count else ()
-
-    @property
-    def unsummarised_count(self) -> int:
-        """How many told rows stand in no summary."""
-        return len(self._contents.loose)
-
-    @property
-    def personality(self) -> str:
-        """What is known of the user's ways."""
-        return self._contents.personality
-
-    @property
-    def recalls(self) -> tuple[RecallRecord, ...]:
-        """The log of recalls, oldest first."""
-        return tuple(self._contents.recalls)
-
-    def recalls_at(self, at: datetime, question: str) -> tuple[RecallRecord, ...]:
-        """Return the recalls logged last, as far as they are of this moment and this question."""
-        found = takewhile(lambda record: record.at == at and record.question == question, reversed(self._contents.recalls))
-        return tuple(found)
-
-    @property
-    def waiting(self) -> dict[int, tuple[int, datetime]]:
-        """Rows in the deferred write: index -> (recalls to add, last recall)."""
-        return {row: (count, from_microseconds(last)) for row, (count, last) in self._contents.waiting.items()}
-
-    @property
-    def unanswered(self) -> tuple[str, datetime] | None:
-        """The question that was asked and not yet answered, with its time; None where there is none."""
-        return self._contents.unanswered
-
-    @property
-    def next_index(self) -> int:
-        """The index that the next row will get."""
-        return self._contents.next_index
-
-    @property
-    def last_created(self) -> datetime:
-        """When the newest row was created."""
-        return from_microseconds(self._columns.created.max())
-
-    @property
-    def path(self) -> os.PathLike | None:
-        """The file that the table is tied to, or None."""
-        return self._file.path if self._file else None
-
-    @property
-    def changes(self) -> Sequence[int]:
-        """Indices of rows that were added, edited or deleted, in order: what a search structure must look at again."""
-        return self._contents.changes
-
-    def summary_vectors(self) -> np.ndarray:
-        """Return the summaries' vectors, shape (number of summaries, dim), of length 1."""
-        with self._lock:
-            return self._contents.summary_vectors(self.embed, self.embedder.dim)
-
-    def to_frame(self, now: datetime | None = None) -> pd.DataFrame:
-        """Return the table as pandas: Table 1 of the ILSTMA paper, with its five columns first.
-
-        `time_interval` is in whole days at `now` (default: the last moment that the table knows), clamped at 0; `clamped`
-        tells where a row's last recall lies after `now`.
-        """
-        import pandas as pd
-
-        columns = self._columns
-        known = max(int(columns.last_recall.max()), int(columns.created.max())) if len(self) else 0
-        interval = whole_days(to_microseconds(to_instant(now)) if now is not None else known, columns.last_recall)
-        rows = range(len(self))
-        vectors = columns.vectors.copy()
-        return pd.DataFrame(
-            {
-                "time_interval": np.maximum(interval, 0),
-                "recall_times": columns.recall_times.copy(),
-                "text": [self.text(at) for at in rows],
-                "embedding_vector": [None if columns.pending[at] else vectors[at] for at in rows],
-                "kind": [self.kind_of(at) for at in rows],
-                "created": pd.DatetimeIndex(columns.created.astype("datetime64[us]")).tz_localize("UTC"),
-                "last_recall": pd.DatetimeIndex(columns.last_recall.astype("datetime64[us]")).tz_localize("UTC"),
-                "source": list(self._contents.sources),
-                "clamped": interval < 0,
-            },
-            index=pd.Index(columns.index.copy(), name="index"),
-        )
-
     # -- update and delete -----------------------------------------------------------------------------------------
 
     def edit(self, index: int, *, user: str | None = None, assistant: str | None = None) -> MemoryEntry:
@@ -280,10 +106,16 @@ class MemoryTable:
             return self[index]
 
     def delete(self, index: int) -> None:
-        """Take a row out of everything at once: columns, log, deferred write, citations; its summaries become stale."""
+        """Take a row out of everything at once: columns, log, deferred write; its summaries become stale.
+
+        The asked rows that cite it go with it: their answers repeat what it said.
+        """
         with self._lock:
             self.position(index)
-            self._commit([{"op": "delete", "index": int(index)}])
+            gone = [int(index)]
+            for row in gone:  # grows: an echo may be cited in its turn
+                gone += [echo for echo, cited in self._contents.cites.items() if row in cited and echo not in gone]
+            self._commit([{"op": "delete", "index": row} for row in gone])
 
     def touch(self, rows: Sequence[int], at: datetime, question: str = "", *, deferred: bool = False) -> None:
         """Record a recall of `rows`: one recall more, last recalled `at`. Deferred: the columns follow at `write_waiting`."""
@@ -327,7 +159,7 @@ class MemoryTable:
     def open_question(self, question: str, at: datetime) -> None:
         """Remember a question before it is answered, so that a crash or a failing model does not lose it."""
         with self._lock:
-            self._commit([{"op": "question", "text": clean_text(question), "at": _iso(to_instant(at))}])
+            self._commit([{"op": "question", "text": clean_text(question), "at": _iso(to_moment(at))}])
 
     def close_turn(
         self, dialogue: Dialogue | None, touch: dict[str, Any] | None, *, kind: Kind = "told", cites: Sequence[int] = ()
@@ -569,7 +401,7 @@ class MemoryTable:
         head = {**made_with, "seq": self._seq, **self._contents.head()}
         return head, self._contents.sections(self._columns, vectors=vectors)
 
-    # -- copies and looks --------------------------------------------------------------------------------------------
+    # -- copies ------------------------------------------------------------------------------------------------------
 
     def fork(self) -> MemoryTable:
         """Return a table in memory with the same rows: columns are copied, texts are shared. It is tied to no file."""
@@ -579,20 +411,6 @@ class MemoryTable:
             other._contents = self._contents.copy()
             other._seq = self._seq
             return other
-
-    def __repr__(self) -> str:
-        where = f" in {self._file.path.name}" if self._file else ""
-        return f"<MemoryTable {self.topic or 'without topic'}: {len(self)} rows{where}>"
-
-    def __str__(self) -> str:
-        from ilstma_lab.reprs import table_text
-
-        return table_text(self)
-
-    def _repr_html_(self) -> str:
-        from ilstma_lab.reprs import table_html
-
-        return table_html(self)
 
 
 class _Texts(Sequence):
@@ -608,12 +426,6 @@ class _Texts(Sequence):
         if isinstance(which, slice):
             return _Texts(self.table, self.positions[which])
         return self.table.text(self.positions[which])
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _first(notes: list[str]) -> list[str]:

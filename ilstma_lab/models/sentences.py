@@ -16,6 +16,7 @@ _BREAK = rf"(?<=[.!?…])[{_CLOSERS}]*\s+|(?<=[。！？；…])[{_CLOSERS}]*(?!
 _ABBREVIATION = re.compile(r"(?:\b(?:mr|mrs|ms|dr|prof|st|mt|jr|sr|vs|no|approx|e\.g|i\.e|a\.m|p\.m)|\b[a-z])\.$", re.IGNORECASE)
 _ENGLISH_I = re.compile(r"\bI\.$")
 _TOKEN = rf"[{CJK}]|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*"
+_RUN = rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*"
 _HAN = "[\u3400-\u4dbf\u4e00-\u9fff]"
 _CJK = f"[{CJK}]"
 
@@ -56,27 +57,23 @@ def tokens(text: str) -> list[str]:
     >>> tokens("Emily's ２ cats 很可爱")
     ['emily', '2', 'cats', '很', '可', '爱']
     """
-    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return [token.removesuffix("'s") for token in re.findall(_TOKEN, folded)]
+    return [token.removesuffix("'s") for token in re.findall(_TOKEN, _folded(text))]
 
 
 def words(text: str) -> list[str]:
     """Return the lower-cased words of `text`; neighbouring CJK characters count as pairs, a lone one as itself.
 
+    Pairs do not reach over punctuation or spaces.
+
     >>> words("She likes 桂花糕")
     ['she', 'likes', '桂花', '花糕']
     """
     found: list[str] = []
-    run = ""
-    for token in [*tokens(text), ""]:
-        if token >= "\u3040" and re.match(_CJK, token):
-            run += token
-            continue
-        if run:
+    for run in re.findall(_RUN, _folded(text)):
+        if not re.match(_CJK, run):
+            found.append(run.removesuffix("'s"))
+        else:
             found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
-            run = ""
-        if token:
-            found.append(token)
     return found
 
 
@@ -88,6 +85,10 @@ def content_words(text: str) -> frozenset[str]:
     ['name', 'novel', 'read']
     """
     return frozenset(w for w in words(text) if w not in STOPWORDS and (len(w) > 1 or w.isdigit()) and not _PARTICLES.search(w))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
 
 
 def language(text: str) -> Language:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal
 
 from ilstma_lab.errors import InputError
-from ilstma_lab.memory.entry import to_instant
+from ilstma_lab.memory.entry import to_moment
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.protocols import Query, Reader
 from ilstma_lab.recorder import describe
@@ -81,7 +81,7 @@ class DualRetriever:
         A branch that fails is recorded with its error, and the other decides. An empty table gives an empty recall.
         """
         begun = time.perf_counter()
-        query = question if isinstance(question, Query) else Query(question, to_instant(now), table.embedder)
+        query = question if isinstance(question, Query) else Query(question, to_moment(now), table.embedder)
         if not len(table):
             return Recall(query.text, (), "empty", BranchA(), BranchB(), "the table is empty")
         if getattr(self.reader, "waits_on_network", False):

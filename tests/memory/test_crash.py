@@ -341,7 +341,8 @@ def session(seed, log):
         if kind in ("edit", "delete", "touch") and len(live) < 12:
             kind = "add"
         row = dice.choice(live)
-        say("begin", kind, table.next_index if kind in ("add", "ask") else row, text)
+        gone = [row, *(other for other in live if row in table.cites(other))] if kind == "delete" else [row]
+        say("begin", kind, table.next_index if kind in ("add", "ask") else ",".join(map(str, gone)), text)
         if kind == "add":
             assert table.add(said(text, day=number)) >= 0
         elif kind == "ask":
@@ -382,7 +383,8 @@ def _replayed(rows: dict[int, str], lines: list[str]) -> list[dict[int, str]]:
             elif kind == "ask":
                 after[int(index)] = text + "?"
             elif kind == "delete":
-                del after[int(index)]
+                for gone in index.split(","):
+                    del after[int(gone)]
         else:
             rows = after
     if lines and lines[-1] != "done":

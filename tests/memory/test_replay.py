@@ -68,6 +68,15 @@ class Life(RuleBasedStateMachine):
     @rule(data=st.data())
     def delete(self, data):
         (index,) = self._pick(data, min_size=1, max_size=1)
+        for table in (self.table, self.at_once):
+            table.delete(index)
+        gone = [index]
+        for row in gone:
+            gone += [other for other, held in self.rows.items() if row in held[4] and other not in gone]
+        for row in gone:
+            self._forgotten(row)
+
+    def _forgotten(self, index):
         self._forget(self.rows[index][0])
         del self.rows[index]
         self.waiting.pop(index, None)
@@ -75,8 +84,6 @@ class Life(RuleBasedStateMachine):
         for row in self.rows.values():
             row[4] = tuple(cited for cited in row[4] if cited != index)
         self._spoil(index, text="")
-        for table in (self.table, self.at_once):
-            table.delete(index)
 
     def _forget(self, text):
         self.recalls = [replace(record, question="") if record.question == text else record for record in self.recalls]
