@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 import warnings
@@ -98,6 +97,8 @@ class ILSTMA:
 
     async def aask(self, question: str, **options) -> Turn:
         """Return what `ask` returns, without holding up the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self.ask, question, **options)
 
     def retry(self, *, on_event: Callable[[Event], None] | None = None) -> Turn:
@@ -297,10 +298,9 @@ class _RunningTurn:
 
     def write(self) -> None:
         with self.record.step(8) as step:
-            step.wrote["deferred"] = self.table.write_waiting()
             touched = self._not_logged(self._touched())
-            if touched:
-                self.table.touch(touched, self.at, self.question)
+            touch = self.table.touched(touched, self.at, self.question) if touched else None
+            step.wrote["deferred"] = self.table.write_waiting(touch)
             step.wrote["touched"] = list(touched)
 
     def prefetch(self) -> None:

@@ -44,16 +44,12 @@ class Summaries:
 
     def choose(self, query: Query, table: MemoryTable) -> tuple[int | None, float]:
         """Return the number of the set nearest to the question and its cosine; stale and empty sets are never chosen."""
-        fresh = np.array([bool(summary.text) and not summary.stale for summary in table.summaries], bool)
-        if not fresh.any():
-            return None, 0.0
-        cosines = np.where(fresh, table.summary_vectors() @ query.vector, -np.inf)  # (n_summaries,)
-        best = int(cosines.argmax())
-        return table.summaries[best].number, float(cosines[best])
+        nearest, cosine = self._nearest(query.vector, table)
+        return (nearest.number, cosine) if nearest else (None, 0.0)
 
     def due(self, table: MemoryTable) -> bool:
         """Tell whether a group is full or a set is stale."""
-        return bool(table.unsummarised(self.settings.group_size)) or any(s.stale for s in table.summaries)
+        return bool(table.unsummarised(self.settings.group_size)) or bool(table.stale)
 
     def update(self, table: MemoryTable, *, at: datetime) -> tuple[Call, ...]:
         """Summarise one group that is full, or one stale set anew, and return the calls made.
@@ -61,7 +57,7 @@ class Summaries:
         Where one of the rows is edited or deleted while the models still think, nothing is stored, and the group stays due.
         """
         seen = len(table.changes)
-        stale = next((s for s in table.summaries if s.stale), None)
+        stale = table.summary(min(table.stale)) if table.stale else None
         rows = tuple(r for r in stale.rows if r in table) if stale else table.unsummarised(self.settings.group_size)
         if not rows:
             if stale:
@@ -85,7 +81,7 @@ class Summaries:
 
     def update_all(self, table: MemoryTable, *, at: datetime, progress: Callable[[int, int], None] | None = None) -> int:
         """Bring all summaries up to date and return how many groups were made; `progress(done, total)` after each."""
-        total = table.unsummarised_count // self.settings.group_size + sum(s.stale for s in table.summaries)
+        total = table.unsummarised_count // self.settings.group_size + len(table.stale)
         for done in range(total):
             self.update(table, at=at)
             if progress:
@@ -99,12 +95,19 @@ class Summaries:
 
         Where parts of it and of the nearest old set are similar, both become one; else it stands beside.
         """
-        old = [s for s in table.summaries if not s.stale and s.text]
-        if not old:
+        nearest, _ = self._nearest(table.embed([text])[0], table)
+        if nearest is None:
             return text, rows, None, ()
-        cosines = dict(zip(table.summaries, table.summary_vectors() @ table.embed([text])[0], strict=True))
-        nearest = max(old, key=cosines.__getitem__)
         merged, calls = self.merger.merge(nearest.text, text)
         if merged is None:
             return text, rows, None, calls
         return merged, (*nearest.rows, *rows), nearest, calls
+
+    def _nearest(self, vector: np.ndarray, table: MemoryTable) -> tuple[Summary | None, float]:
+        """Return the set nearest to `vector` and its cosine, among those with a text that is not stale."""
+        summaries = table.summaries
+        cosines = table.summary_vectors() @ vector  # (n_summaries,)
+        for at in np.argsort(-cosines, kind="stable"):
+            if summaries[at].text and not summaries[at].stale:
+                return summaries[at], float(cosines[at])
+        return None, 0.0

@@ -16,7 +16,17 @@ class Columns:
     pending, vectors (n, dim).
 
     `index` only ever rises, so an index is found by bisection. Every vector has length 1; a pending one is all zeros.
+    Each is a view of the filled part of a longer array, renewed when that part or its array changes.
     """
+
+    index: np.ndarray
+    created: np.ndarray
+    offset: np.ndarray
+    last_recall: np.ndarray
+    recall_times: np.ndarray
+    kind: np.ndarray
+    pending: np.ndarray
+    vectors: np.ndarray
 
     def __init__(self, dim: int):
         self.size = 0
@@ -31,12 +41,7 @@ class Columns:
             "pending": np.empty(0, bool),
             "vectors": np.empty((0, dim), np.float32),
         }
-
-    def __getattr__(self, name: str) -> np.ndarray:
-        arrays = self.__dict__.get("_arrays", {})
-        if name not in arrays:
-            raise AttributeError(name)
-        return arrays[name][: self.size]
+        self._resize(0)
 
     def reserve(self, rows: int) -> None:
         """Make room for `rows` in all, at once."""
@@ -50,7 +55,7 @@ class Columns:
         if self.size == len(self._arrays["index"]):
             self.reserve(max(_LEAST, int(self.size * _GROWTH)))
         at = self.size
-        self.size += 1
+        self._resize(at + 1)
         self.index[at] = index
         self.created[at] = self.last_recall[at] = created
         self.offset[at] = offset
@@ -66,26 +71,29 @@ class Columns:
 
     def position(self, index: int) -> int | None:
         """Return where the row with `index` stands, or None."""
-        at = int(np.searchsorted(self.index, index))
+        if 0 <= index < self.size and self.index[index] == index:  # so long as no row was deleted
+            return index
+        at = int(self.index.searchsorted(index))
         return at if at < self.size and self.index[at] == index else None
 
     def delete(self, at: int) -> None:
         """Take out the row at position `at`; later rows move up by one."""
         for array in self._arrays.values():
             array[at : self.size - 1] = array[at + 1 : self.size]
-        self.size -= 1
+        self._resize(self.size - 1)
 
     def reset_vectors(self, dim: int) -> None:
         """Drop all vectors and make room for those of another dimension; every row is pending."""
         self.dim = dim
         self._arrays["vectors"] = np.zeros((len(self._arrays["index"]), dim), np.float32)
+        self._resize(self.size)
         self.pending[:] = True
 
     def copy(self) -> Columns:
         """Return columns of the same content that share nothing."""
         other = Columns(self.dim)
-        other.size = self.size
         other._arrays = {name: array[: self.size].copy() for name, array in self._arrays.items()}
+        other._resize(self.size)
         return other
 
     def _grow(self, capacity: int) -> None:
@@ -93,3 +101,9 @@ class Columns:
             new = np.empty((capacity, *old.shape[1:]), old.dtype)
             new[: self.size] = old[: self.size]
             self._arrays[name] = new
+        self._resize(self.size)
+
+    def _resize(self, size: int) -> None:
+        self.size = size
+        for name, array in self._arrays.items():
+            setattr(self, name, array[:size])

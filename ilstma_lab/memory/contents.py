@@ -30,7 +30,7 @@ _MOST_RECALLS = 2**31 - 1
 class Contents:
     """Texts and sources by position, citations, summaries, personality, the log of recalls, the deferred write.
 
-    `loose` are the told rows that stand in no summary yet, oldest first.
+    `loose` are the told rows that stand in no summary yet, oldest first; `stale` the numbers of summaries to be made anew.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,10 @@ class Contents:
         self.next_index = 0
         self.changes: list[int] = []
         self.loose: dict[int, None] = {}
-        self._summary_vectors: dict[str, np.ndarray] = {}
+        self.stale: set[int] = set()
+        self._summary_places: dict[int, int] = {}
+        self._summary_vectors = np.zeros((0, 0), np.float32)
+        self._unembedded: set[int] = set()
 
     def text(self, at: int) -> str:
         """Return the text of the row at position `at`."""
@@ -168,21 +171,29 @@ class Contents:
         return at
 
     def _keep_summary(self, summary: Summary) -> None:
-        self.summaries[summary.number] = summary
+        self._set_summary(summary)
         for row in summary.rows:
             self.loose.pop(row, None)
 
     def _loosen(self, rows: set[int], columns: Columns) -> None:
         """Let told rows that a replaced summary held, and none holds now, wait for a summary again."""
+        if not rows:
+            return
         held = {row for summary in self.summaries.values() for row in summary.rows}
         loose = {r: None for r in rows - held if (at := columns.position(r)) is not None and columns.kind[at] == TOLD}
         if loose:
             self.loose = dict.fromkeys(sorted(self.loose | loose))
 
     def _spoil_summaries(self, index: int, *, gone: bool = False) -> None:
-        for number, summary in self.summaries.items():
+        for summary in list(self.summaries.values()):
             if index in summary.rows:
-                self.summaries[number] = replace(summary, stale=True, text="" if gone else summary.text)
+                self._set_summary(replace(summary, stale=True, text="" if gone else summary.text))
+
+    def _set_summary(self, summary: Summary) -> None:
+        self.summaries[summary.number] = summary
+        self._summary_places.setdefault(summary.number, len(self._summary_places))
+        self._unembedded.add(summary.number)
+        (self.stale.add if summary.stale else self.stale.discard)(summary.number)
 
     def _forget_question(self, text: str) -> None:
         """Keep that rows were recalled, but not by what, where the question's own row is deleted or rewritten."""
@@ -191,16 +202,26 @@ class Contents:
     # -- summary vectors -------------------------------------------------------------------------------------------
 
     def summary_vectors(self, embed: Callable[[Sequence[str]], np.ndarray], dim: int) -> np.ndarray:
-        """Return vectors of all summaries, shape (number of summaries, dim); each text is embedded once, a blank one is zeros."""
-        texts = [summary.text for summary in self.summaries.values()]
-        fresh = [text for text in dict.fromkeys(texts) if text not in self._summary_vectors and not is_blank(text)]
-        known = self._summary_vectors | (dict(zip(fresh, embed(fresh), strict=True)) if fresh else {})
-        self._summary_vectors = {text: known[text] for text in texts if text in known}
-        return np.array([known.get(text, np.zeros(dim)) for text in texts], np.float32).reshape(len(texts), dim)
+        """Return vectors of all summaries, shape (number of summaries, dim); a new text is embedded once, a blank one is zeros."""
+        count = len(self.summaries)
+        known = self._summary_vectors
+        if len(known) < count or known.shape[1] != dim:
+            self._summary_vectors = np.zeros((count + count // 2, dim), np.float32)
+            if known.size:
+                self._summary_vectors[: len(known)] = known
+        for number in self._unembedded:
+            self._summary_vectors[self._summary_places[number]] = 0.0
+        fresh = [number for number in self._unembedded if not is_blank(self.summaries[number].text)]
+        if fresh:
+            places = [self._summary_places[number] for number in fresh]
+            self._summary_vectors[places] = embed([self.summaries[number].text for number in fresh])
+        self._unembedded = set()
+        return self._summary_vectors[:count]
 
     def forget_vectors(self) -> None:
         """Drop the summaries' vectors: the embedder changed."""
-        self._summary_vectors = {}
+        self._summary_vectors = np.zeros((0, 0), np.float32)
+        self._unembedded = set(self.summaries)
 
     # -- snapshot --------------------------------------------------------------------------------------------------
 
@@ -310,7 +331,7 @@ class Contents:
         """Return contents of their own; the texts themselves are shared."""
         other = Contents()
         for name, value in vars(self).items():
-            setattr(other, name, value.copy() if isinstance(value, list | dict) else value)
+            setattr(other, name, value.copy() if isinstance(value, list | dict | set | np.ndarray) else value)
         return other
 
 

@@ -118,6 +118,15 @@ class ReadableTable:
         """The sets of high-dimensional information, oldest first."""
         return tuple(self._contents.summaries.values())
 
+    def summary(self, number: int) -> Summary | None:
+        """Return the set with `number`, or None."""
+        return self._contents.summaries.get(number)
+
+    @property
+    def stale(self) -> frozenset[int]:
+        """Numbers of the sets that are to be made anew: a row of theirs was edited or deleted."""
+        return frozenset(self._contents.stale)
+
     def unsummarised(self, count: int) -> tuple[int, ...]:
         """Return the `count` oldest told rows that stand in no summary; () where there are fewer."""
         rows = tuple(islice(self._contents.loose, count))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import MemoryEntry
@@ -62,6 +63,7 @@ class ShortTermMemory:
         self._relevant: tuple[int, ...] = ()
         self._summary: int | None = None
         self._history: deque[HistoryTurn] = deque(maxlen=self.limits.history_turns)
+        self._viewed: tuple[tuple, tuple[SegmentView, ...]] = ((), ())
 
     # -- what is in it -----------------------------------------------------------------------------------------------
 
@@ -78,7 +80,8 @@ class ShortTermMemory:
     @property
     def summary(self) -> str:
         """The chosen set of high-dimensional information; "" where none is chosen, or a row that it came from changed since."""
-        return next((s.text for s in self.table.summaries if s.number == self._summary and not s.stale), "")
+        chosen = None if self._summary is None else self.table.summary(self._summary)
+        return chosen.text if chosen and not chosen.stale else ""
 
     @property
     def summary_number(self) -> int | None:
@@ -99,7 +102,7 @@ class ShortTermMemory:
         if turn.row is None:
             return turn
         row = self.table[turn.row]
-        return replace(turn, user=row.user, assistant=row.assistant)
+        return HistoryTurn(row.user, row.assistant, turn.at, turn.row)
 
     @property
     def relevant(self) -> tuple[MemoryEntry, ...]:
@@ -150,6 +153,12 @@ class ShortTermMemory:
 
     def views(self, language: str = "en") -> tuple[SegmentView, ...]:
         """Return each segment as it goes into a prompt: rows, text, tokens, and what was cut."""
+        state = (language, self.limits, self.summary, self.personality, len(self.table.changes), *self.state())
+        if self._viewed[0] != state:  # a turn looks three times, and on a hit sees the same
+            self._viewed = (state, self._views(language))
+        return self._viewed[1]
+
+    def _views(self, language: str) -> tuple[SegmentView, ...]:
         parts = self._parts(language)
         before = {name: _cost(pieces) for name, pieces in parts.items()}
         self._fit(parts)
@@ -226,5 +235,6 @@ def _cost(pieces: Sequence[tuple[int | None, str]]) -> int:
     return sum(_tokens(text) for _, text in pieces)
 
 
+@lru_cache(maxsize=1024)
 def _tokens(text: str) -> int:
     return estimate_tokens(escape(text))  # as the prompt has it: a "<" costs three

@@ -135,18 +135,17 @@ class MemoryTable(ReadableTable):
             "deferred": deferred,
         }
 
-    def write_waiting(self) -> int:
-        """Write the deferred touches into the columns and return how many rows changed."""
+    def write_waiting(self, touch: dict[str, Any] | None = None) -> int:
+        """Write the deferred touches into the columns and return how many rows changed; `touch`, an event, goes with them."""
         with self._lock:
             count = len(self._contents.waiting)
-            if count:
-                self._commit([{"op": "write_waiting"}])
+            self._commit([{"op": "write_waiting"}] * bool(count) + [touch] * bool(touch))
             return count
 
     def set_summary(self, text: str, rows: Sequence[int], at: datetime, *, replaces: int | None = None) -> Summary:
         """Store a summary of `rows` and return it; with `replaces`, in place of that number."""
         with self._lock:
-            number = replaces if replaces is not None else max((s.number for s in self.summaries), default=-1) + 1
+            number = replaces if replaces is not None else max(self._contents.summaries, default=-1) + 1
             event = {"op": "summary", "number": number, "text": clean_text(text), "rows": [int(r) for r in rows]}
             self._commit([{**event, "at": _iso(to_instant(at))}])
             return self._contents.summaries[number]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +36,13 @@ class ChunkShape:
 
 
 class _Piece(NamedTuple):
+    """Where a chunk stands in its block; `rows` that it overlaps, and how many characters of the block precede them."""
+
     block: int
     start: int
     stop: int
     rows: tuple[int, ...]
+    skipped: int
     mark: int
 
 
@@ -65,8 +69,7 @@ class ChunkIndex:
 
     def _chunk(self, number: int, score: float, table: MemoryTable) -> Chunk:
         piece = self._pieces[number]
-        text = self._block_text(piece.block, table)[0][piece.start : piece.stop]
-        return Chunk(number, piece.rows, text, score)
+        return Chunk(number, piece.rows, self._text(piece, table), score)
 
     def _update(self, table: MemoryTable) -> None:
         if self._vectors.shape[1] != table.embedder.dim:
@@ -74,7 +77,7 @@ class ChunkIndex:
         changed = {index // self.shape.block_rows for index in table.changes[self._seen :]}
         if not changed:
             return
-        first = next((n for n, piece in enumerate(self._pieces) if piece.block >= min(changed)), len(self._pieces))
+        first = bisect_left(self._pieces, min(changed), key=lambda piece: piece.block)
         old = list(zip(self._pieces[first:], self._vectors[first : len(self._pieces)].copy(), strict=True))
         known = {(piece.block, piece.mark): vector for piece, vector in old if piece.block in changed}
         tail = [pair for pair in old if pair[0].block not in changed]
@@ -117,17 +120,17 @@ class ChunkIndex:
         self._pieces[first:] = [piece for piece, _ in tail]
 
     def _text(self, piece: _Piece, table: MemoryTable) -> str:
-        return self._block_text(piece.block, table)[0][piece.start : piece.stop]
+        text = "".join(_line(row, table.text(table.position(row))) for row in piece.rows)
+        return text[piece.start - piece.skipped : piece.stop - piece.skipped]
 
     def _block_text(self, block: int, table: MemoryTable) -> tuple[str, list[tuple[int, int, int]]]:
         """Return the block's text and, for each row in it, (index, start, stop)."""
-        low = np.searchsorted(table.indices, block * self.shape.block_rows)
-        high = np.searchsorted(table.indices, (block + 1) * self.shape.block_rows)
+        low, high = table.indices.searchsorted([block * self.shape.block_rows, (block + 1) * self.shape.block_rows])
         text, spans = "", []
-        for at in range(low, high):
+        for at, index in enumerate(table.indices[low:high].tolist(), low):
             start = len(text)
-            text += f"[{table.indices[at]}] {table.text(at)}\n"
-            spans.append((int(table.indices[at]), start, len(text)))
+            text += _line(index, table.text(at))
+            spans.append((index, start, len(text)))
         return text, spans
 
     def _cut(self, block: int, table: MemoryTable) -> Iterator[_Piece]:
@@ -135,8 +138,8 @@ class ChunkIndex:
         start = 0
         while start < len(text):
             stop = self._stop(text, start)
-            rows = tuple(i for i, a, b in spans if a < stop and b > start)
-            yield _Piece(block, start, stop, rows, hash(text[start:stop]))
+            inside = [span for span in spans if span[1] < stop and span[2] > start]
+            yield _Piece(block, start, stop, tuple(row for row, _, _ in inside), inside[0][1], hash(text[start:stop]))
             if stop == len(text):
                 return
             start = stop - self.shape.overlap
@@ -147,6 +150,10 @@ class ChunkIndex:
             return len(text)
         gap = text.rfind(" ", start + self.shape.overlap + 1, stop)
         return gap if gap > stop - self.shape.overlap else stop
+
+
+def _line(index: int, text: str) -> str:
+    return f"[{index}] {text}\n"
 
 
 def _cache_file(table: MemoryTable) -> Path:
