@@ -143,11 +143,11 @@ def observed_of(log: RecallLog, weight: np.ndarray | None = None) -> Observed:
     return Observed((interval, times), recalled / asked, asked, "recalls", rows=round(float(asked.sum())))
 
 
-def fit_observed(family: Family, observed: Observed, *, start: Mapping[str, float] | None = None, starts: int = 4) -> Fit:
+def fit_observed(family: Family, observed: Observed) -> Fit:
     """Return the fit with its standard errors, and a note on what the data do not tell."""
     search = Search(family, observed)
-    values, misfit = search.run(start or family.starts, starts=starts)
-    errors, loose = _standard_errors(search, values)
+    values, misfit = search.run(family.starts)
+    errors, loose = search.standard_errors(values)
     notes = [f"not identifiable from these data: {', '.join(loose)}"] if loose else []
     at_bound = [f.name for f in family.free if f.name not in loose and _at_bound(values[f.name], f.low, f.high)]
     notes += [f"at the bound of what is allowed: {', '.join(at_bound)}"] if at_bound else []
@@ -193,24 +193,6 @@ def _defaults(family: Family, observed: Observed, reason: str) -> Fit:
     misfit = float(observed.misfit(family.predict(*observed.columns, **family.starts)))
     unknown = dict.fromkeys(family.names, np.inf)
     return Fit(family, observed, family.starts, unknown, misfit, fitted=False, unidentified=family.names, note=note)
-
-
-def _standard_errors(search: Search, values: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return standard errors by name, and the names whose error is wider than all that is allowed."""
-    numbers = np.array([values[name] for name in search.family.names])
-    place, width = search.into(numbers), search.high - search.low
-    slope = search.jacobian(place)  # (n, k)
-    variance = np.maximum(search.observed.variance(search.predict(place[None])[0], len(place)), 1e-300)
-    information = slope.T @ (slope / variance[:, None]) * np.outer(width, width)
-    # a trace of prior knowledge, worth a millionth of the allowed width, keeps a flat direction finite
-    errors = width * np.sqrt(np.diag(np.linalg.inv(information + 1e-6 * np.eye(len(place)))))
-    loose = errors > width
-    natural = np.where(search.log, numbers, 1.0) * errors
-    names = search.family.names
-    return (
-        {name: float(np.inf if flat else error) for name, error, flat in zip(names, natural, loose, strict=True)},
-        tuple(name for name, flat in zip(names, loose, strict=True) if flat),
-    )
 
 
 def _at_bound(value: float, low: float, high: float) -> bool:

@@ -1,4 +1,4 @@
-"""The search for the best numbers of a family: several starts, bounds, gradients; and how the misfit is counted."""
+"""The search for the best numbers of a family: several starts, bounds, gradients, the errors; and how the misfit is counted."""
 
 from __future__ import annotations
 
@@ -129,3 +129,20 @@ class Search:
         place, misfit = min((self.descend(place) for place in places), key=lambda found: found[1])
         numbers = dict(zip((free.name for free in self.free), self.out_of(place).tolist(), strict=True))
         return {**numbers, **self.fixed}, misfit
+
+    def standard_errors(self, values: Mapping[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
+        """Return standard errors by name at the best numbers, and the names that the data do not tell.
+
+        They come from the information matrix. A number is not told when its error is wider than all that is allowed: inf.
+        """
+        names = [free.name for free in self.free]
+        numbers = np.array([values[name] for name in names])
+        place, width = self.into(numbers), self.high - self.low
+        slope = self.jacobian(place)  # (n, k)
+        variance = np.maximum(self.observed.variance(self.predict(place[None])[0], len(place)), 1e-300)
+        information = slope.T @ (slope / variance[:, None]) * np.outer(width, width)
+        # a trace of prior knowledge, worth a millionth of the allowed width, keeps a flat direction finite
+        errors = width * np.sqrt(np.diag(np.linalg.inv(information + 1e-6 * np.eye(len(place)))))
+        loose = errors > width
+        natural = np.where(loose, np.inf, np.where(self.log, numbers, 1.0) * errors)
+        return dict(zip(names, natural.tolist(), strict=True)), tuple(np.array(names)[loose].tolist())
