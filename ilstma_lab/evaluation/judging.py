@@ -199,8 +199,6 @@ def confusion(table: Judged) -> Confusion:
 def bands(
     table: Judged, *, by: Literal["question", "topic"] = "question", repeats: int = 2000, seed: int = 0
 ) -> dict[str, tuple[float, float]]:
-    table: Judged, *, by: Literal["question", "topic"] = "question", repeats: int = 2000, seed: int = 0
-) -> dict[str, tuple[float, float]]:
     """Return 95 % bands of accuracy, false_hit_rate and false_miss_rate: whole questions, or whole topics, drawn anew."""
     names = table.topic if by == "topic" else np.char.add(np.char.add(table.topic, "/"), table.question)
     unit = np.unique(names, return_inverse=True)[1]

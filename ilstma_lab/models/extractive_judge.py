@@ -56,11 +56,8 @@ class Evidence:
         """The arithmetic, the greatest part named first."""
         parts = {"meaning": self.meaning, f"words ({', '.join(self.held)})": self.words, "its day": self.day}
         shown = [f"{name} {value:.2f}" for name, value in sorted(parts.items(), key=lambda part: -part[1]) if value]
-        return (
-            " + ".join(shown or ["nothing"])
-            + (f" - Chinese {-self.language:.2f}" if self.language else "")
-            + f" = {self.score:.2f}"
-        )
+        chinese = f" - Chinese {-self.language:.2f}" if self.language else ""
+        return f"{' + '.join(shown) or 'nothing'}{chinese} = {self.score:.2f}"
 
 
 class ExtractiveJudge:
