@@ -81,4 +81,6 @@ def _map_table(trace: dict, meta: dict) -> Table:
 
 
 def _text(value: object) -> str:
-    return f"{value:.4g}".replace("-", "−") if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+    if not isinstance(value, float):
+        return str(value).replace("-", "−") if isinstance(value, int) else str(value)
+    return (f"{value:.3f}" if 0 < abs(value) < 1 else f"{value:.4g}").replace("-", "−")

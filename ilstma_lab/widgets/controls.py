@@ -1,0 +1,155 @@
+"""Parameters with their controls: a field of a frozen dataclass says its default, its bounds and how it is shown."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import ipywidgets
+
+from ilstma_lab.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    """What all controls share. `when=("form", "wishes")` shows it only while that parameter has that value."""
+
+    label: str
+    about: str = ""
+    shown: bool = True
+    when: tuple[str, Any] | None = None
+
+    def heard(self, value: Any, current: Any) -> Any:
+        """Return what a control's `value` means."""
+        return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slider(Control):
+    """A number between bounds. A tick marks the default; `live=False` reports on release only; `log`: steps are decades."""
+
+    low: float
+    high: float
+    step: float
+    unit: str
+    digits: int
+    live: bool
+    log: bool = False
+
+    def problem(self, value: Any) -> str:
+        """Return why `value` cannot be taken, "" where it can."""
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return "" if number and self.low <= value <= self.high else f"must be a number from {self.low:g} to {self.high:g}"
+
+    def heard(self, value: float, current: float) -> float:
+        """Return what a control's `value` means: its browser part answers a value between two steps with the nearest step."""
+        if value == current:
+            return current
+        low, high, place = (math.log10(number) if self.log else number for number in (self.low, self.high, current))
+        nearest = min(low + round((place - low) / self.step) * self.step, high)
+        answer = 10**nearest if self.log else nearest
+        return current if math.isclose(value, answer, rel_tol=1e-6, abs_tol=1e-9) else type(current)(float(f"{value:.8g}"))
+
+    def _place(self, value: float) -> float:
+        low, high, at = (math.log10(number) if self.log else number for number in (self.low, self.high, value))
+        return (at - low) / (high - low)
+
+    def widget(self, default: float) -> ipywidgets.Widget:
+        """Return the control, at its default."""
+        tick = f'<i class="paper" style="left:calc(7px + {self._place(default):.4f} * (100% - 14px))"></i>'
+        about = f", {html.escape(self.about)}" if self.about else ""
+        words = (
+            f'<span class="what"><b>{html.escape(self.label)}</b>{about}</span><span class="unit">{html.escape(self.unit)}</span>'
+        )
+        shared = {"description": words + tick, "description_allow_html": True, "continuous_update": self.live, "step": self.step}
+        if self.log:
+            ends = {"min": math.log10(self.low), "max": math.log10(self.high)}
+            return ipywidgets.FloatLogSlider(value=default, base=10, readout_format=f".{self.digits}g", **ends, **shared)
+        whole = isinstance(default, int)
+        kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+        written = "d" if whole else f".{self.digits}f"
+        return kind(value=default, min=self.low, max=self.high, readout_format=written, **shared)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Control):
+    """One of `options` (its words -> its value), as a row of buttons or as a list that drops down."""
+
+    options: Mapping[str, Any]
+    dropdown: bool
+
+    def problem(self, value: Any) -> str:
+        """Return why `value` cannot be taken, "" where it can."""
+        return "" if value in self.options.values() else f"must be one of {', '.join(map(repr, self.options.values()))}"
+
+    def widget(self, default: Any) -> ipywidgets.Widget:
+        """Return the control, at its default."""
+        kind = ipywidgets.Dropdown if self.dropdown else ipywidgets.ToggleButtons
+        return kind(options=list(self.options.items()), value=default, description=self.label)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switch(Control):
+    """On or off."""
+
+    def problem(self, value: Any) -> str:
+        """Return why `value` cannot be taken, "" where it can."""
+        return "" if isinstance(value, bool) else "must be true or false"
+
+    def widget(self, default: bool) -> ipywidgets.Widget:
+        """Return the control, at its default."""
+        return ipywidgets.Checkbox(value=default, description=self.label, indent=False)
+
+
+def slider(
+    default: float, low: float, high: float, step: float, *, label: str, unit: str = "", digits: int = 1, **more: Any
+) -> Any:
+    """Return a field with a slider; an int default makes it whole. `more`: about, shown, when, live, log."""
+    live = more.pop("live", True)
+    return _field(default, Slider(label=label, low=low, high=high, step=step, unit=unit, digits=digits, live=live, **more))
+
+
+def choice(default: Any, options: Mapping[str, Any], *, label: str = "", dropdown: bool = False, **more: Any) -> Any:
+    """Return a field with a choice among `options`, words -> value."""
+    return _field(default, Choice(label=label, options=options, dropdown=dropdown, **more))
+
+
+def switch(default: bool, *, label: str, **more: Any) -> Any:
+    """Return a field that is on or off."""
+    return _field(default, Switch(label=label, **more))
+
+
+def control_of(parameters: type | object) -> dict[str, Control]:
+    """Return the control of each parameter, in the order in which they stand."""
+    return {part.name: part.metadata["control"] for part in fields(parameters)}
+
+
+def active(parameters: Any) -> dict[str, Any]:
+    """Return the parameters whose controls are to be seen now, with their values."""
+    values = asdict(parameters)
+    wanted = control_of(parameters)
+    shown = [
+        name
+        for name, control in wanted.items()
+        if control.shown and (not control.when or values[control.when[0]] == control.when[1])
+    ]
+    return {name: values[name] for name in shown}
+
+
+def checked(parameters: type, values: Mapping[str, Any]) -> Any:
+    """Return `parameters(**values)`. Raises InputError that names every value that cannot be taken."""
+    controls = control_of(parameters)
+    problems = [f"{name} is unknown" for name in values if name not in controls]
+    for name, value in values.items():
+        problem = controls[name].problem(value) if name in controls else ""
+        problems += [f"{name} {problem} (got {value!r})"] if problem else []
+    if problems:
+        raise InputError(f"{'; '.join(problems)}. Parameters: {', '.join(controls)}")
+    return parameters(**{name: type(value)(value) for name, value in values.items()})
+
+
+def _field(default: Any, control: Control) -> Any:
+    return field(default=default, metadata={"control": control})
