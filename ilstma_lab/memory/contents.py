@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -267,7 +267,7 @@ class Contents:
     def restore(
         self,
         head: dict[str, Any],
-        sections: dict[str, list[dict[str, Any]]],
+        sections: dict[str, Collection[dict[str, Any]]],
         columns: Columns,
         notes: list[str],
         *,
@@ -276,15 +276,14 @@ class Contents:
         """Take over what a snapshot holds; what cannot be used in a row is replaced and noted. Raises FormatError."""
         entries = sections["entries"]
         columns.reserve(len(entries))
-        entries.reverse()
-        while entries:  # each row is freed when it is in the columns
-            self._restore_row(entries.pop(), columns, notes, vectors=vectors)
+        for row in entries:
+            self._restore_row(row, columns, notes, vectors=vectors)
         try:
             self._restore_rest(head, sections)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise FormatError(f"the table's head, summaries or recalls cannot be read: {type(error).__name__}: {error}") from None
 
-    def _restore_rest(self, head: dict[str, Any], sections: dict[str, list[dict[str, Any]]]) -> None:
+    def _restore_rest(self, head: dict[str, Any], sections: dict[str, Collection[dict[str, Any]]]) -> None:
         for row in sections["summaries"]:
             self._keep_summary(_summary(row))
         self.recalls = [

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from ilstma_lab.errors import FormatError
+from ilstma_lab.errors import FormatError, TableFileError
 
 FORMAT = "ilstma-table"
 VERSION = 1
@@ -37,7 +39,7 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def read_snapshot(path: Path) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
+def read_snapshot(path: Path) -> tuple[dict[str, Any], dict[str, Collection[dict[str, Any]]]]:
     """Return head and sections of a snapshot.
 
     Raises ForeignFileError where the file is of another kind or newer, FormatError where it is empty, cut or damaged.
@@ -52,21 +54,77 @@ def read_snapshot(path: Path) -> tuple[dict[str, Any], dict[str, list[dict[str, 
             f"{path.name} has version {document.get('version')!r}; this kit reads up to {VERSION}. Update ilstma-lab."
         )
     sections = {name: document.pop(name, None) for name in SECTIONS}
-    if not isinstance(document.get("seq"), int) or not all(isinstance(rows, list) for rows in sections.values()):
+    if not isinstance(document.get("seq"), int) or not all(isinstance(rows, list | _EntryLines) for rows in sections.values()):
         raise FormatError(f"{path.name} lacks its sequence number or a section")
     return document, sections
 
 
+class _EntryLines:
+    """Entries of a snapshot in the kit's own layout, one a line, parsed one by one, so that what is not kept is given back."""
+
+    def __init__(self, file: BinaryIO, start: int, count: int):
+        self._path, self._version = Path(file.name), _version(file)
+        self._start, self._count = start, count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        with open(self._path, "rb") as file:
+            if _version(file) != self._version:
+                raise TableFileError(f"{self._path.name} was written anew while it was read. Load it again; nothing was changed.")
+            file.seek(self._start)
+            for line in islice(file, self._count):
+                yield _entry(line)
+
+
+def _version(file: BinaryIO) -> tuple[int, int, int]:
+    status = os.fstat(file.fileno())
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
 def _document(path: Path) -> Any:
+    with open(path, "rb") as file:
+        try:
+            return _by_lines(file)
+        except (ValueError, RecursionError):
+            file.seek(0)
+            return _as_a_whole(file.read(), path.name)
+
+
+def _by_lines(file: BinaryIO) -> Any:
+    """Return the document, its entries unread but checked. Raises ValueError for any other layout, and for damage."""
+    around, start, count, position, inside = [], 0, 0, 0, False
+    for line in file:
+        position += len(line)
+        inside = inside and line != b"],\n"
+        if inside:
+            _entry(line)
+            count += 1
+        else:
+            around.append(line)
+        if line == b'"entries": [\n':
+            inside, start = True, position
+    document = json.loads(b"".join(around))
+    if isinstance(document, dict) and start:
+        document["entries"] = _EntryLines(file, start, count)
+    return document
+
+
+def _entry(line: bytes) -> dict[str, Any]:
+    return json.loads(line.rstrip(b",\n"))
+
+
+def _as_a_whole(data: bytes, name: str) -> Any:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FormatError(f"{path.name} is not UTF-8 text (byte {error.start})") from None
+        raise FormatError(f"{name} is not UTF-8 text (byte {error.start})") from None
     if not text.strip():
-        raise FormatError(f"{path.name} is empty")
+        raise FormatError(f"{name} is empty")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise FormatError(f"{path.name} is not whole: line {error.lineno}, column {error.colno}: {error.msg}") from None
+        raise FormatError(f"{name} is not whole: line {error.lineno}, column {error.colno}: {error.msg}") from None
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path.name} cannot be read as JSON: {error}") from None
+        raise FormatError(f"{name} cannot be read as JSON: {error}") from None

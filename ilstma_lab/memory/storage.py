@@ -12,7 +12,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,7 +30,7 @@ class Stored:
     """What was read: the snapshot's head, its sections, the journal's records after it, and what had to be mended."""
 
     head: dict[str, Any]
-    sections: dict[str, list[dict[str, Any]]]
+    sections: dict[str, Collection[dict[str, Any]]]
     journal: list[dict[str, Any]]
     notes: list[str] = field(default_factory=list)
 
