@@ -1,4 +1,4 @@
-"""The command line: `ilstma-lab demo | ask | import | lab | doctor`.
+"""The command line: `ilstma-lab demo | ask | import | evaluate | lab | doctor`.
 
 Exit codes: 0 done; 1 the kit's own error, printed as one line, or trouble that the doctor found; 2 wrong usage; 130 Ctrl-C.
 """
@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from datetime import datetime
 
-from ilstma_lab import IlstmaError, __version__
+from ilstma_lab import IlstmaError, __version__, cli_evaluate
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import to_instant
 from ilstma_lab.terminal import printable, say, set_up_streams
@@ -48,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="play a bundled conversation: each question, its steps, the closing figures")
     demo.add_argument("--topic", default="travel", help="which conversation (default: travel)")
     demo.add_argument("--questions", type=_positive, metavar="N", help="only the first N questions")
+    demo.add_argument("--config", default="measured", choices=["paper", "literal", "measured"], help="settings (default: measured)")
     demo.set_defaults(run=_demo)
 
     ask = commands.add_parser(
@@ -86,6 +87,7 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--table", metavar="FILE", help="look at this memory table too")
     doctor.set_defaults(run=_doctor)
 
+    cli_evaluate.add_parser(commands)
     for command in (demo, ask, imports, doctor):
         command.add_argument("--json", action="store_true", help="print JSON, for a program to read")
     return parser

@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ilstma_lab.config import Config
 from ilstma_lab.demo import Demo, Played, figures
 from ilstma_lab.evaluation.datasets import RecallQuestion, load_topic
 from ilstma_lab.reprs.steps import io_text
@@ -14,6 +15,7 @@ from ilstma_lab.reprs.words import count, seconds
 from ilstma_lab.terminal import Progress, columns, fit, hang
 from ilstma_lab.trace import Step, Turn
 
+CONFIGS = {"paper": Config, "literal": Config.literal, "measured": Config.measured}
 _KINDS = {"recall": "recall", "general": "general knowledge", "never_said": "never said"}
 _LEGEND = (
     "No language model takes part: the answers are extractive, quotations of rows. [n] is row n of the memory table; a gold row "
@@ -30,13 +32,13 @@ def run(args: Namespace) -> int:
     topic = load_topic(args.topic)
     questions = topic.questions[: args.questions]
     with Progress("embedding the dialogues") as rows:
-        demo = Demo(topic, progress=rows)
+        demo = Demo(topic, CONFIGS[args.config](), progress=rows)
     with Progress("summarising them in groups of five") as groups:
         demo.lab.summarise(progress=groups)
     if args.json:
         _print_json(demo, questions)
     else:
-        _print_text(demo, questions)
+        _print_text(demo, questions, args.config)
     return 0
 
 
@@ -59,8 +61,9 @@ def _print_json(demo: Demo, questions: Sequence[RecallQuestion]) -> None:
     print(json.dumps(report, ensure_ascii=False, indent=1))
 
 
-def _print_text(demo: Demo, questions: Sequence[RecallQuestion]) -> None:
-    print(f"Topic {demo.topic.name}: {count(len(demo.topic.dialogues), 'dialogue')}, {count(len(questions), 'question')}.")
+def _print_text(demo: Demo, questions: Sequence[RecallQuestion], config: str) -> None:
+    rows, asked = count(len(demo.topic.dialogues), "dialogue"), count(len(questions), "question")
+    print(f"Topic {demo.topic.name}: {rows}, {asked}; settings: {config}.")
     print("\n".join(hang("", _LEGEND)) + "\n", flush=True)
     played: list[Played] = []
     for one in demo.play(questions):

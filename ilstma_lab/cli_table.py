@@ -71,6 +71,9 @@ def import_(args: Namespace) -> int:
     with Progress("summarising in groups of five") as progress:
         ILSTMA(table, clock=ManualClock.after(table)).summarise(progress=progress)
     table.save(args.output)
+    with MemoryTable.load(args.output) as saved:
+        say("preparing the search")
+        ILSTMA(saved, clock=ManualClock.after(saved)).retriever.prepare(saved)
     _report(args, dialogues, table)
     return 0
 

@@ -75,7 +75,7 @@ class Config:
         """Return the config that `to_dict` wrote; what is left out keeps its default. Raises InputError for what is unknown."""
         try:
             config = _adapter().validate_python(dict(data))
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise InputError(f"not a config: {error}") from None
         if unknown := _unknown(data, config.to_dict()):
             raise InputError(f"a config has no parameter {', '.join(unknown)}")

@@ -17,6 +17,7 @@ from ilstma_lab.protocols import Query
 from ilstma_lab.trace import Turn, Verdict
 
 if TYPE_CHECKING:
+    from ilstma_lab.config import Config
     from ilstma_lab.memory.table import Progress
     from ilstma_lab.protocols import Embedder
 
@@ -73,10 +74,12 @@ class Played:
 class Demo:
     """A topic's table, ready to be asked: `lab.summarise()`, `play`, then `again`."""
 
-    def __init__(self, topic: Topic, *, embedder: Embedder | None = None, progress: Progress | None = None):
+    def __init__(
+        self, topic: Topic, config: Config | None = None, *, embedder: Embedder | None = None, progress: Progress | None = None
+    ):
         table = MemoryTable.from_dialogues(topic.dialogues, embedder=embedder, topic=topic.name, progress=progress)
         self.topic = topic
-        self.lab = ILSTMA(table, clock=ManualClock.after(table))
+        self.lab = ILSTMA(table, config, clock=ManualClock.after(table))
         self._rows = {row.source: row.index for row in table}
         self._repeatable: tuple[RecallQuestion, ILSTMA] | None = None
 
@@ -87,8 +90,7 @@ class Demo:
         they remember of sentences for themselves, so that neither profits from the other's work.
         """
         lab, table = self.lab, self.lab.table
-        for first in questions[:1]:
-            lab.retriever.retrieve(first.question, table, now=first.asked_at)  # builds branch A's chunks: no turn pays for that
+        lab.retriever.prepare(table)  # no turn pays for branch A's chunks
         without = lab.fork(models=replace(offline(table.embedder), judge=NeverHits()))
         for question in questions:
             turn = lab.ask(question.question, at=question.asked_at)

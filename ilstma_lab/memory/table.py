@@ -10,6 +10,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -304,6 +305,7 @@ class MemoryTable(ReadableTable):
         if self._file is None:
             raise InputError("this table has no file: what was deleted is gone already")
         self.fold(keep_copies=False)
+        Path(f"{self._file.path}.chunks.npy").unlink(missing_ok=True)
 
     def _write_vectors(self, file: TableFile) -> None:
         ready = np.flatnonzero(~self._columns.pending)

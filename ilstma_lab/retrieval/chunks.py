@@ -54,6 +54,12 @@ class ChunkIndex:
         self._pieces: list[_Piece] = []
         self._vectors = np.empty((0, 0), np.float32)
         self._seen = 0
+        self._embedder = ""
+
+    def prepare(self, table: MemoryTable) -> int:
+        """Bring the index up to date with `table` and return the number of its chunks."""
+        self._update(table)
+        return len(self._pieces)
 
     def search(self, vector: np.ndarray, table: MemoryTable, *, k: int) -> tuple[Chunk, ...]:
         """Return the `k` chunks nearest to `vector` (dim,) by cosine, best first."""
@@ -65,6 +71,7 @@ class ChunkIndex:
         """Return an index of the same content for a fork of the table."""
         other = ChunkIndex(self.shape)
         other._pieces, other._vectors, other._seen = list(self._pieces), self._vectors.copy(), self._seen
+        other._embedder = self._embedder
         return other
 
     def _chunk(self, number: int, score: float, table: MemoryTable) -> Chunk:
@@ -72,7 +79,8 @@ class ChunkIndex:
         return Chunk(number, piece.rows, self._text(piece, table), score)
 
     def _update(self, table: MemoryTable) -> None:
-        if self._vectors.shape[1] != table.embedder.dim:
+        if self._embedder != table.embedder.name or self._vectors.shape[1] != table.embedder.dim:
+            self._embedder = table.embedder.name
             self._pieces, self._vectors, self._seen = [], np.empty((0, table.embedder.dim), np.float32), 0
         changed = {index // self.shape.block_rows for index in table.changes[self._seen :]}
         if not changed:

@@ -99,6 +99,10 @@ class DualRetriever:
         )
         return Recall(query.text, recalled, decision, branch_a, branch_b, reason, time.perf_counter() - begun)
 
+    def prepare(self, table: MemoryTable) -> int:
+        """Embed what branch A still needs, which else the first question waits for; return the number of chunks."""
+        return self._index_of(table).prepare(table)
+
     def take_index(self, other: DualRetriever) -> None:
         """Take over another retriever's chunks, for a fork of its table, so that they need not be embedded again."""
         if other.settings.chunks == self.settings.chunks:
