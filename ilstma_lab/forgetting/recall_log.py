@@ -104,12 +104,13 @@ class RecallLog:
     def cells(self, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return interval, recall times, questions and recalls of each pair of the first two; rows count `weight` times."""
         weight = np.ones(len(self)) if weight is None else np.asarray(weight, dtype=np.float64)
-        pairs = np.column_stack([self.interval_days, self.recall_times])
-        kinds, cell = np.unique(pairs, axis=0, return_inverse=True)
-        asked = np.bincount(cell.ravel(), weight, len(kinds))
-        recalled = np.bincount(cell.ravel(), weight * self.recalled, len(kinds))
-        some = asked > 0
-        return kinds[some, 0], kinds[some, 1], asked[some], recalled[some]
+        intervals, row = np.unique(self.interval_days, return_inverse=True)
+        times, column = np.unique(self.recall_times, return_inverse=True)
+        cell = row * len(times) + column
+        asked = np.bincount(cell, weight, len(intervals) * len(times))
+        recalled = np.bincount(cell, weight * self.recalled, len(asked))
+        some = np.flatnonzero(asked)
+        return intervals[some // max(len(times), 1)], times[some % max(len(times), 1)], asked[some], recalled[some]
 
 
 def log_of(turns: Iterable[Turn]) -> RecallLog:
