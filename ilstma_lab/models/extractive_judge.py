@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ilstma_lab.protocols import Query
 
 CALIBRATED_FOR = UniversalSentenceEncoder.name
-THRESHOLD = 0.4
+THRESHOLD = 0.45
 WORDS, DAY, CHINESE = 0.5, 0.2, 0.06
 
 _ASKS = re.compile(r"[?？][\"'”’」』）)\]》\s]*$")
