@@ -206,12 +206,13 @@ class _RunningTurn:
         return self._turn(hit and not self.failure, begun, answered)
 
     def finish(self, hit: bool) -> None:
-        """After the answer: writes and prefetch in their order, the new row, the history, a summary that is due."""
+        """After the answer: write and prefetch in their order (a hit leaves the cache as it is), history, a summary that is due."""
         waits = hit and self.lab.config.prefetch.trigger == "miss"
-        steps = [self.write, self.prefetch] if self.lab.config.write == "before" else [self.prefetch, self.write]
-        for step in [] if waits else steps:
-            step()
-        self.store(waits)
+        if self.lab.config.write == "after" and not waits:
+            self.prefetch()
+        self.write(waits)
+        if self.lab.config.write == "before" and not waits:
+            self.prefetch()
         self.memory.push(HistoryTurn(self.question, self.answer, self.at, self.row))
         self.summarise_when_due()
 
@@ -296,16 +297,24 @@ class _RunningTurn:
             step.calls.append(call)
         return clean_text(answer, name="the answer")
 
-    def write(self) -> None:
+    def write(self, waits: bool) -> None:
+        """The finished dialogue becomes a row and touches are recorded, all in one journal line; a hit's touches wait."""
         with self.record.step(8) as step:
-            touched = self._not_logged(self._touched())
-            touch = self.table.touched(touched, self.at, self.question) if touched else None
-            step.wrote["deferred"] = self.table.write_waiting(touch)
-            step.wrote["touched"] = list(touched)
+            rests_on = self._rows_of_answer()
+            touched = self.recalled if waits else self._touched()
+            touch = self.table.touched(touched, self.at, self.question, deferred=waits) if touched else None
+            dialogue = Dialogue(self.question, self.answer, self.at) if self.remember else None
+            self.kind = kind_of_turn(self.question, self.answer, rests_on) if self.remember else None
+            cites = [row.index for row in rests_on] if self.kind == "asked" else []
+            step.wrote["deferred"] = 0 if waits else len(self.table.waiting)
+            self.row = self.table.close_turn(dialogue, touch, kind=self.kind or "told", cites=cites, write_waiting=not waits)
+            if self.row is not None:
+                self.table.embed_pending()
+            step.wrote.update(touched=list(touched), row=self.row, waiting=sorted(self.table.waiting))
 
     def prefetch(self) -> None:
         with self.record.step(7, otherwise="the cache stays as it is") as step:
-            context = PrefetchContext(self.query, self.recalled, self.table, self.at)
+            context = PrefetchContext(self.query, self.recalled, self.table, self.at, row=self.row)
             selection = self.lab.prefetcher.select(context)
             if selection.chosen:
                 self.memory.fill_cache([row for row in selection.rows if row.chosen])
@@ -314,19 +323,6 @@ class _RunningTurn:
             step.wrote["cache"] = list(selection.chosen)
             step.note = selection.note
             self._note_rows(self.memory.cache)
-
-    def store(self, waits: bool) -> None:
-        """Step 8 goes on: the finished dialogue becomes a row, and the touches wait where nothing was written yet."""
-        with self.record.step(8) as step:
-            rests_on = self._rows_of_answer()
-            touch = self.table.touched(self.recalled, self.at, self.question, deferred=True) if waits and self.recalled else None
-            dialogue = Dialogue(self.question, self.answer, self.at) if self.remember else None
-            self.kind = kind_of_turn(self.question, self.answer, rests_on) if self.remember else None
-            cites = [row.index for row in rests_on] if self.kind == "asked" else []
-            self.row = self.table.close_turn(dialogue, touch, kind=self.kind or "told", cites=cites)
-            if self.row is not None:
-                self.table.embed_pending()
-            step.wrote.update(row=self.row, waiting=sorted(self.table.waiting))
 
     def summarise_when_due(self) -> None:
         if self.lab.config.summaries.when == "every_miss" or not self.lab.summaries.due(self.table):
@@ -342,11 +338,6 @@ class _RunningTurn:
     def _live(self, rows: Iterable[int]) -> tuple[int, ...]:
         """Return those of `rows` that the table holds, each once, in order."""
         return tuple(dict.fromkeys(int(row) for row in rows if row in self.table))
-
-    def _not_logged(self, rows: tuple[int, ...]) -> tuple[int, ...]:
-        """Leave out rows whose recall is in the log already: a crash between a turn's two writes must not count it twice."""
-        logged = {r.row for r in self.table.recalls_at(self.at, self.question)}
-        return tuple(row for row in rows if row not in logged)
 
     def _touched(self) -> tuple[int, ...]:
         if self.lab.config.touch == "paper":

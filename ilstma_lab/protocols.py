@@ -95,12 +95,16 @@ class Profiler(Protocol):
 
 @dataclass(frozen=True)
 class PrefetchContext:
-    """What a prefetcher may look at. `recalled` is best first; on a hit it is what the answer used."""
+    """What a prefetcher may look at. `recalled` is best first; on a hit it is what the answer used.
+
+    `row` is the row of the very turn that ends, None where it is not stored (yet): it is the table's last, and no news.
+    """
 
     query: Query
     recalled: tuple[int, ...]
     table: MemoryTable
     now: datetime
+    row: int | None = None
 
 
 class Prefetcher(Protocol):

@@ -207,7 +207,7 @@ def test_events_come_in_order_pieces_before_their_step_ends_and_the_turn_last():
     lab, events = stub_lab(8, responder=StubResponder(default=in_pieces)), []
     turn = lab.ask(asking(3), on_event=events.append)
     told = [event.data.number if event.kind == "step" else event.kind for event in events]
-    assert told == [1, 2, 4, 6, 5, "piece", "piece", "piece", 9, 8, 7, 8, 5, "turn"]
+    assert told == [1, 2, 4, 6, 5, "piece", "piece", "piece", 9, 8, 7, 5, "turn"]
     assert "".join(e.data for e in events if e.kind == "piece") == turn.answer == "I see it."
     assert [e.data for e in events if e.kind == "step"] == list(turn.steps)
     assert events[-1].data is turn

@@ -202,7 +202,7 @@ class Contents:
     # -- summary vectors -------------------------------------------------------------------------------------------
 
     def summary_vectors(self, embed: Callable[[Sequence[str]], np.ndarray], dim: int) -> np.ndarray:
-        """Return vectors of all summaries, shape (number of summaries, dim); a new text is embedded once, a blank one is zeros."""
+        """Return vectors of all summaries, shape (number of summaries, dim), a new text embedded once, a blank one zeros."""
         count = len(self.summaries)
         known = self._summary_vectors
         if len(known) < count or known.shape[1] != dim:

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from itertools import islice, takewhile
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -146,11 +146,6 @@ class ReadableTable:
     def recalls(self) -> tuple[RecallRecord, ...]:
         """The log of recalls, oldest first."""
         return tuple(self._contents.recalls)
-
-    def recalls_at(self, at: datetime, question: str) -> tuple[RecallRecord, ...]:
-        """Return the recalls logged last, as far as they are of this moment and this question."""
-        found = takewhile(lambda record: record.at == at and record.question == question, reversed(self._contents.recalls))
-        return tuple(found)
 
     @property
     def waiting(self) -> dict[int, tuple[int, datetime]]:

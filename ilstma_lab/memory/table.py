@@ -136,11 +136,12 @@ class MemoryTable(ReadableTable):
             "deferred": deferred,
         }
 
-    def write_waiting(self, touch: dict[str, Any] | None = None) -> int:
-        """Write the deferred touches into the columns and return how many rows changed; `touch`, an event, goes with them."""
+    def write_waiting(self) -> int:
+        """Write the deferred touches into the columns and return how many rows changed."""
         with self._lock:
             count = len(self._contents.waiting)
-            self._commit([{"op": "write_waiting"}] * bool(count) + [touch] * bool(touch))
+            if count:
+                self._commit([{"op": "write_waiting"}])
             return count
 
     def set_summary(self, text: str, rows: Sequence[int], at: datetime, *, replaces: int | None = None) -> Summary:
@@ -162,17 +163,25 @@ class MemoryTable(ReadableTable):
             self._commit([{"op": "question", "text": clean_text(question), "at": _iso(to_moment(at))}])
 
     def close_turn(
-        self, dialogue: Dialogue | None, touch: dict[str, Any] | None, *, kind: Kind = "told", cites: Sequence[int] = ()
+        self,
+        dialogue: Dialogue | None,
+        touch: dict[str, Any] | None,
+        *,
+        kind: Kind = "told",
+        cites: Sequence[int] = (),
+        write_waiting: bool = False,
     ) -> int | None:
-        """Commit the end of a turn in one journal line: touches, the new row, the question answered; return the row's index."""
+        """Commit the end of a turn in one journal line: deferred writes, touches, the new row, the question answered.
+
+        Returns the new row's index, None without a dialogue.
+        """
         with self._lock:
-            events = [touch] if touch else []
+            events = [{"op": "write_waiting"}] if write_waiting and self._contents.waiting else []
+            events += [touch] if touch else []
             if dialogue is not None:
                 events.append(self._added(0, dialogue, kind=kind, cites=cites))
             self._commit([*events, {"op": "answered"}])
-            if dialogue is None:
-                return None
-            return events[-1]["index"]
+            return events[-1]["index"] if dialogue is not None else None
 
     # -- vectors ---------------------------------------------------------------------------------------------------
 

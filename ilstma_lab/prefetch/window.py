@@ -55,7 +55,8 @@ class WindowPrefetch:
         if centre is None:
             return Selection((), offset=self.offset, note="nothing was recalled, so there is no centre")
         at = table.position(centre)
-        positions = np.arange(max(0, at - self.offset), min(len(table), at + self.offset + 1))
+        end = len(table) if context.row is None else table.position(context.row)
+        positions = np.arange(max(0, at - self.offset), min(end, at + self.offset + 1))
         if not self.include_centre:
             positions = positions[positions != at]
         distance = np.abs(positions - at)
