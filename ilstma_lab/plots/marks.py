@@ -58,4 +58,5 @@ def words(x: Any, y: Any, text: Any, place: str, *, uid: str) -> dict:
 def layout(title: str, sub: str, description: str, *, names: tuple[str, str], **more: Any) -> dict:
     """Return the layout: the finding, what the axes show, the sentence for a screen reader, and the axes' names for tables."""
     meta = {"description": description, "x": names[0], "y": names[1]}
+    more |= {axis: {"automargin": False, **more[axis]} for axis in ("xaxis", "yaxis")}  # measuring labels costs a second drawing
     return {"title": {"text": title, "subtitle": {"text": sub}}, "meta": meta, "dragmode": False, "uirevision": "keep", **more}

@@ -4,13 +4,62 @@ from __future__ import annotations
 
 import html
 import math
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import ipywidgets
+import traitlets
 
 from ilstma_lab.errors import InputError
+
+
+def _on_step(value: float, low: float, high: float, step: float) -> float:
+    return round(min(low + round((max(value, low) - low) / step) * step, high), 10)
+
+
+class _OnSteps:
+    """Stands on its steps only, and does not take for a reader's wish what is an answer.
+
+    The browser's slider sends a value that Python gave back with another last digit, and after several quick ones that answer is
+    stale: it is met with the present value.
+    """
+
+    def __init__(self, **traits: Any):
+        self._given: deque[float] = deque(maxlen=200)
+        self._hearing = False
+        super().__init__(**traits)
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take what the browser sends."""
+        if "value" in sync_data:
+            if self._stand(sync_data["value"]) in self._given:
+                sync_data = {**sync_data, "value": self.value}
+            else:
+                self._given.clear()
+        self._hearing = True
+        try:
+            super().set_state(sync_data)
+        finally:
+            self._hearing = False
+
+    @traitlets.validate("value")
+    def _validate_value(self, proposal: Any) -> float:
+        value = self._stand(proposal["value"])
+        if not self._hearing:
+            self._given.append(value)
+        return value
+
+
+class _FloatSlider(_OnSteps, ipywidgets.FloatSlider):
+    def _stand(self, value: float) -> float:
+        return _on_step(value, self.min, self.max, self.step)
+
+
+class _LogSlider(_OnSteps, ipywidgets.FloatLogSlider):
+    def _stand(self, value: float) -> float:
+        return self.base ** _on_step(math.log10(max(value, self.base**self.min)), self.min, self.max, self.step)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +94,11 @@ class Slider(Control):
         return "" if number and self.low <= value <= self.high else f"must be a number from {self.low:g} to {self.high:g}"
 
     def heard(self, value: float, current: float) -> float:
-        """Return what a control's `value` means: its browser part answers a value between two steps with the nearest step."""
-        if value == current:
-            return current
-        low, high, place = (math.log10(number) if self.log else number for number in (self.low, self.high, current))
-        nearest = min(low + round((place - low) / self.step) * self.step, high)
-        answer = 10**nearest if self.log else nearest
-        return current if math.isclose(value, answer, rel_tol=1e-6, abs_tol=1e-9) else type(current)(float(f"{value:.8g}"))
+        """Return what a control's `value` means: the step nearest to the present value is no change."""
+        low, high, number = (math.log10(part) if self.log else part for part in (self.low, self.high, current))
+        stands = _on_step(number, low, high, self.step)
+        stands = 10**stands if self.log else stands
+        return current if math.isclose(value, stands, rel_tol=1e-9) else type(current)(float(f"{value:.8g}"))
 
     def _place(self, value: float) -> float:
         low, high, at = (math.log10(number) if self.log else number for number in (self.low, self.high, value))
@@ -67,9 +114,9 @@ class Slider(Control):
         shared = {"description": words + tick, "description_allow_html": True, "continuous_update": self.live, "step": self.step}
         if self.log:
             ends = {"min": math.log10(self.low), "max": math.log10(self.high)}
-            return ipywidgets.FloatLogSlider(value=default, base=10, readout_format=f".{self.digits}g", **ends, **shared)
+            return _LogSlider(value=default, base=10, readout_format=f".{self.digits}g", **ends, **shared)
         whole = isinstance(default, int)
-        kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+        kind = ipywidgets.IntSlider if whole else _FloatSlider
         written = "d" if whole else f".{self.digits}f"
         return kind(value=default, min=self.low, max=self.high, readout_format=written, **shared)
 
