@@ -60,6 +60,11 @@ class ReadableTable:
         """Return the text of the row at position `at`: what is embedded and searched."""
         return self._contents.text(at)
 
+    def sides(self, index: int) -> tuple[str, str]:
+        """Return what the user and the assistant said in the row with `index`. Raises KeyError where there is none."""
+        at = self.position(index)
+        return self._contents.users[at], self._contents.assistants[at]
+
     def preview(self, at: int, characters: int) -> str:
         """Return the start of the user's text of the row at position `at`."""
         return self._contents.users[at][:characters]

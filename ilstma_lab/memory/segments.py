@@ -101,8 +101,7 @@ class ShortTermMemory:
     def _as_it_stands(self, turn: HistoryTurn) -> HistoryTurn:
         if turn.row is None:
             return turn
-        row = self.table[turn.row]
-        return HistoryTurn(row.user, row.assistant, turn.at, turn.row)
+        return HistoryTurn(*self.table.sides(turn.row), turn.at, turn.row)
 
     @property
     def relevant(self) -> tuple[MemoryEntry, ...]:

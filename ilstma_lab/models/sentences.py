@@ -19,6 +19,7 @@ _TOKEN = rf"[{CJK}]|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*"
 _RUN = rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*"
 _HAN = "[\u3400-\u4dbf\u4e00-\u9fff]"
 _CJK = f"[{CJK}]"
+_FIRST_CJK = CJK[0]
 
 STOPWORDS = frozenset(
     """a about again ago all also am an and any are as at be because been before but by can could did do does doing done else
@@ -70,7 +71,7 @@ def words(text: str) -> list[str]:
     """
     found: list[str] = []
     for run in re.findall(_RUN, _folded(text)):
-        if not re.match(_CJK, run):
+        if run < _FIRST_CJK or not re.match(_CJK, run):
             found.append(run.removesuffix("'s"))
         else:
             found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]

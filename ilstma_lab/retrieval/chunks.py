@@ -61,11 +61,15 @@ class ChunkIndex:
         self._update(table)
         return len(self._pieces)
 
-    def search(self, vector: np.ndarray, table: MemoryTable, *, k: int) -> tuple[Chunk, ...]:
-        """Return the `k` chunks nearest to `vector` (dim,) by cosine, best first."""
+    def search(self, vector: np.ndarray, table: MemoryTable, *, k: int, shown: int) -> tuple[Chunk, ...]:
+        """Return the `k` chunks nearest to `vector` (dim,) by cosine, best first; the first `shown` with their text."""
         self._update(table)
         found, scores = nearest(vector, self._vectors[: len(self._pieces)], k)
-        return tuple(self._chunk(int(number), float(score), table) for number, score in zip(found, scores, strict=True))
+        chunks = []
+        for number, score in zip(found.tolist(), scores.tolist(), strict=True):
+            piece = self._pieces[number]
+            chunks.append(Chunk(number, piece.rows, self._text(piece, table) if len(chunks) < shown else "", score))
+        return tuple(chunks)
 
     def copy(self) -> ChunkIndex:
         """Return an index of the same content for a fork of the table."""
@@ -73,10 +77,6 @@ class ChunkIndex:
         other._pieces, other._vectors, other._seen = list(self._pieces), self._vectors.copy(), self._seen
         other._embedder = self._embedder
         return other
-
-    def _chunk(self, number: int, score: float, table: MemoryTable) -> Chunk:
-        piece = self._pieces[number]
-        return Chunk(number, piece.rows, self._text(piece, table), score)
 
     def _update(self, table: MemoryTable) -> None:
         if self._embedder != table.embedder.name or self._vectors.shape[1] != table.embedder.dim:

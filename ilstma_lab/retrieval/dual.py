@@ -112,7 +112,9 @@ class DualRetriever:
         begun = time.perf_counter()
         branch = BranchA()
         try:
-            chunks = self._index_of(table).search(query.vector, table, k=self.settings.keep_chunks)
+            chunks = self._index_of(table).search(
+                query.vector, table, k=self.settings.keep_chunks, shown=self.settings.read_chunks
+            )
             branch = replace(branch, chunks=chunks, read=min(self.settings.read_chunks, len(chunks)), engine=search_engine())
             reading = self.reader.read(query, chunks[: self.settings.read_chunks])
             if not isinstance(reading, Reading):

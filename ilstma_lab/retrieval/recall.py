@@ -13,7 +13,10 @@ Decision = Literal["agree", "disagree", "invented", "unread", "empty"]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of the global text, as branch A's index holds it: the rows that it overlaps, and its cosine to the question."""
+    """A piece of the global text, as branch A's index holds it: the rows that it overlaps, and its cosine to the question.
+
+    `text` is kept of the chunks that the reader saw.
+    """
 
     number: int
     rows: tuple[int, ...]
