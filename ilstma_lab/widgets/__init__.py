@@ -1,5 +1,9 @@
-"""Explorables over the engine, for a notebook. Nothing here is imported by the engine."""
+"""What one plays with in JupyterLab: explorables and the chat, over the engine and the plots."""
 
 from ilstma_lab.widgets.chat import ChatLab
+from ilstma_lab.widgets.curve_picker import CurvePicker
+from ilstma_lab.widgets.explorable import Explorable
+from ilstma_lab.widgets.light_figure import LightFigure
+from ilstma_lab.widgets.sigmoid_explorer import SigmoidExplorer
 
-__all__ = ["ChatLab"]
+__all__ = ["ChatLab", "CurvePicker", "Explorable", "LightFigure", "SigmoidExplorer"]
