@@ -10,8 +10,6 @@ import pytest
 
 from ilstma_lab import resources
 
-Opener = Callable[[str], "object"]
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:

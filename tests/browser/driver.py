@@ -37,9 +37,7 @@ _SETTINGS = {  # by plugin: draw all cells at once, end kernels with their noteb
 }
 _OPTIONS = """--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=0 --LabApp.expose_app_in_browser=True
     --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate --LabApp.extension_manager=readonly
-    --ServerApp.terminals_enabled=False --LanguageServerManager.autodetect=False --LabApp.open_browser=False""".split()
-# A file of the server's own static set that is not there is no fault of ours.
-_HARMLESS = ("favicon.ico",)
+    --ServerApp.terminals_enabled=False --LanguageServerManager.autodetect=False""".split()
 
 
 def launch(playwright: Playwright) -> Browser:
@@ -177,7 +175,7 @@ class Notebook:
         self._until("window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'")
 
     def _hear(self, message: ConsoleMessage) -> None:
-        if message.type == "error" and not any(name in f"{message.text} {message.location}" for name in _HARMLESS):
+        if message.type == "error":
             self.complaints.append(f"{message.text} ({message.location.get('url', '')})")
 
     def _see(self, request: Request) -> None:

@@ -78,6 +78,15 @@ def test_a_guess_is_chosen_with_the_keyboard_and_shown_beside_the_truth(lesson: 
     assert options.locator("input:checked").input_value() == "miss"
 
 
+def test_a_number_is_guessed_and_shown_beside_the_truth(lesson: Notebook):
+    asked = lesson.page.locator("fieldset.predict").nth(1)
+    asked.get_by_text("No guess yet").wait_for()
+    asked.locator("input").focus()
+    lesson.page.keyboard.type("3")
+    lesson.page.keyboard.press("Enter")
+    asked.get_by_text("It is: 4 steps").wait_for()
+
+
 def test_the_chat_shows_five_segments_and_suggestions(chat: Locator):
     names = chat.locator(".segs .sg h3").all_inner_texts()
     assert names == ["Cache", "Summary", "Personality", "History", "Relevant"]
@@ -143,7 +152,7 @@ def test_nothing_sticks_out(lesson: Notebook, width: int):
     assert wide == set()
 
 
-def test_z_nothing_was_complained_of_or_fetched_from_elsewhere(lesson: Notebook):
+def test_nothing_was_complained_of_or_fetched_from_elsewhere(lesson: Notebook):
     assert lesson.errors() == []
     assert lesson.complaints == []
     assert lesson.outside == []
