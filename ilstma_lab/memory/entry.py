@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any, Literal
 
@@ -145,7 +145,7 @@ class MemoryEntry:
     source: str = ""
     kind: Kind = "told"
     cites: tuple[int, ...] = ()
-    vector: np.ndarray | None = None
+    vector: np.ndarray | None = field(default=None, repr=False)
 
     @property
     def text(self) -> str:

@@ -38,7 +38,7 @@ def recall_text(recall: Recall) -> str:
                 for at, c in enumerate(a.chunks[:_CHUNKS])
             ),
             f"   {text_of(_named_by(a))}" + (f"  {line(a.reading.reason, 120)}" if a.reading.reason else ""),
-            f"B  cosine of each dialogue ({seconds(b.seconds)})",
+            f"B  {_measure(b)} of each dialogue ({seconds(b.seconds)})",
             *(
                 f"   {score(c.score):>6}  [{c.index}]{' *' if c.won else '  '} {line(c.text, 70)}"
                 for c in b.candidates[:_CANDIDATES]
@@ -97,6 +97,11 @@ def _passage(chunk: Chunk, named: int | None) -> str:
     return line("… " + chunk.text[start:] if start > 0 else chunk.text, 320)
 
 
+def _measure(b: BranchB) -> str:
+    """What branch B's score is: the plain cosine, or a sum of parts."""
+    return "score" if b.candidates and len(b.candidates[0].scores) > 1 else "cosine"
+
+
 def _reading(a: BranchA) -> Html:
     said = a.reading.reason or (f"it said “{a.reading.raw}”" if a.named is None and a.reading.raw else "")
     return tag("p", sentence(_named_by(a)), tag("span", f" · {line(said, 160)}", cls="dim") if said else None, cls="out")
@@ -122,7 +127,7 @@ def _branch_b(b: BranchB, scale: float) -> Html:
     kept = tag("p", sentence(("The ranking keeps ", *(named(b.winners, "b", noun=False) or ("nothing",)))), cls="out")
     return tag(
         "div",
-        _head("b", "B", "cosine of each dialogue", b.seconds, b.error),
+        _head("b", "B", f"{_measure(b)} of each dialogue", b.seconds, b.error),
         *rows,
         _more(len(b.candidates) - _CANDIDATES),
         kept,

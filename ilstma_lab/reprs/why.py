@@ -51,6 +51,8 @@ def finding(turn: Turn) -> Sentence:
         return ("A miss: no row was found",)
     rows = named(turn.recalled, "relevant")
     if recall.decision == "agree":
+        if len(turn.recalled) > 1:
+            return ("A miss: both searches agree, and the ranking’s ", *rows, " are recalled")
         return ("A miss: both searches point to ", *rows, ", so it alone is recalled")
     if recall.decision == "disagree":
         return (
@@ -66,7 +68,7 @@ def referee(recall: Recall) -> tuple[Sentence, Sentence]:
     winners, taken = named(recall.branch_b.winners, "b", noun=False), named(recall.recalled, "relevant", noun=False)
     match recall.decision:
         case "agree":
-            return ("Is ", Row(recall.branch_a.named, "a"), " among ", *winners, "?"), ("Yes: recall ", *taken, " alone")
+            return ("Is ", Row(recall.branch_a.named, "a"), " among ", *winners, "?"), ("Yes: recall ", *taken, _alone(recall))
         case "disagree":
             return ("Is ", Row(recall.branch_a.named, "a"), " among ", *winners, "?"), ("No: recall B’s, ", *taken)
         case "invented":
@@ -98,19 +100,12 @@ def _why_hit(turn: Turn, cached_by: Selection | None) -> Why:
         return Why("Why this memory", ("The judge cannot say which rows it used, so all that were cached count: ", *rows, "."))
     if not used:
         return Why("Why no memory", ("The judge cites no row (general knowledge was enough), so no row is touched.",))
-    place = next(
-        (
-            name
-            for name in ("cache", "history", "summary")
-            for view in turn.segments_before
-            if view.name == name and used[0] in view.rows
-        ),
-        "",
-    )
-    where = {"cache": "in the cache", "history": "in the history", "summary": "in the summary"}.get(place, "at hand")
-    sentence = (*_capital(named(used, "cache")), f" {'was' if len(used) == 1 else 'were'} {where}")
+    cached = next((view.rows for view in turn.segments_before if view.name == "cache"), ())
+    if not set(used) <= set(cached):
+        return Why("Why this memory", (*_capital(named(used, "cache")), f" answered: {line(turn.verdict.reason, 160)}."))
+    sentence = (*_capital(named(used, "cache")), f" {'was' if len(used) == 1 else 'were'} in the cache")
     scored = next((row for row in cached_by.rows if row.index == used[0]), None) if cached_by else None
-    if scored is None or place != "cache":
+    if scored is None:
         return Why("Why this memory", (*sentence, "."))
     rank = [row.index for row in cached_by.rows].index(scored.index) + 1
     return Why(
@@ -148,7 +143,7 @@ def _after_recall(recall: Recall) -> Sentence:
     branch_a = recall.branch_a
     match recall.decision:
         case "agree":
-            return ("A named ", Row(branch_a.named, "a"), ", B ranked ", *winners, ": the referee took ", *taken, " alone.")
+            return ("A named ", Row(branch_a.named, "a"), ", B ranked ", *winners, ": the referee took ", *taken, f"{_alone(recall)}.")
         case "disagree":
             return ("A named ", Row(branch_a.named, "a"), ", B ranked ", *winners, ": they disagree, so the referee took B’s.")
         case "invented":
@@ -158,6 +153,10 @@ def _after_recall(recall: Recall) -> Sentence:
             return ("A had nothing to say, B ranked ", *winners, ": the referee took B’s.")
         case _:
             return ("The table holds no row to find.",)
+
+
+def _alone(recall: Recall) -> str:
+    return " alone" if len(recall.recalled) == 1 else ""
 
 
 def _capital(sentence: Sentence) -> Sentence:
