@@ -164,13 +164,9 @@ def recall_residuals_spec(groups: Groups, predicted: np.ndarray, *, chosen: int)
     low, high = groups.days.min(), max(groups.days.max(), 1.01 * groups.days.min())
     ends = [10**end for end in _log_range(low, high, 0.1, 0.1)]
     data = _band(ends, 1.96)
-    for mine in (False, True):
-        part = (groups.recalls == chosen) == mine
-        name = f"n = {_group(chosen)}" if mine else "other n"
-        mark = dots(
-            groups.days[part], left[part], name, uid=f"dot{mine:d}", color=_TIME if mine else _PALE, size=8 if mine else 6
-        )
-        data.append(mark)
+    for n in sorted(np.unique(groups.recalls).tolist(), key=lambda n: n == chosen):
+        part, look = groups.recalls == n, {"color": _TIME, "size": 8} if n == chosen else {"color": _PALE, "size": 6}
+        data.append(dots(groups.days[part], left[part], f"n = {_group(n)}", uid=f"dot{n}", **look))
     outside = int((np.abs(left) > 1.96).sum())
     frame = layout(
         f"{outside} of {len(left)} lie outside the grey",

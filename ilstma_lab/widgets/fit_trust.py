@@ -19,7 +19,8 @@ from ilstma_lab.plots.fits import Surface
 from ilstma_lab.widgets.fit_data import FitData
 
 _CHI2 = 3.841  # the 95 % quantile for one number
-_GRID = 61
+_GRID = (25, 61)  # places along each number: fewer for a log of many cells, so that the surface fits in memory
+_EVALUATIONS = 1e7
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +107,18 @@ def _level(fit: Fit, intervals: Mapping[str, Interval]) -> float:
 
 
 def _surface(fit: Fit, intervals: Mapping[str, Interval], pair: tuple[str, str]) -> Surface:
-    x, y = (_around(fit, name, intervals[name]) for name in pair)
+    places = int(np.clip(np.sqrt(_EVALUATIONS / max(len(fit.observed.seen), 1)), *_GRID))
+    x, y = (_around(fit, name, intervals[name], places) for name in pair)
     rise = likelihood_surface(fit, (pair[0], x), (pair[1], y))
     return Surface(x, y, np.maximum(rise - min(float(rise.min()), 0.0), 0.0))
 
 
-def _around(fit: Fit, name: str, interval: Interval) -> np.ndarray:
-    """Return values to look at: the interval and some more; where it has no end, several times as far as the fit."""
+def _around(fit: Fit, name: str, interval: Interval, places: int) -> np.ndarray:
+    """Return `places` values to look at: the interval and some more; where it has no end, several times as far as the fit."""
     free = next(free for free in fit.family.free if free.name == name)
     least, best = max(free.low, 1e-3), max(fit.values[name], 1e-3)
     low = max(interval.low, least) if interval.low_closed else best / 6
     high = interval.high if interval.high_closed else best * 6
     room = (high / low) ** 0.25
     low = max(low / room if interval.low_closed else low, least)
-    return np.geomspace(low, max(min(high * room, free.high), 1.05 * low), _GRID)
+    return np.geomspace(low, max(min(high * room, free.high), 1.05 * low), places)

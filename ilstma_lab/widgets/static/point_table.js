@@ -23,8 +23,14 @@ function render({ model, el }) {
     input.addEventListener("change", collect);
     return h("td", "", input);
   };
+  const remove = (node) => {
+    const next = node.nextElementSibling ?? node.previousElementSibling;
+    node.remove();
+    next?.querySelector("input").focus();
+    collect();
+  };
   const row = ([n, days], at) => {
-    const drop = set(button("drop", "×", () => (node.remove(), collect())), { "aria-label": `Remove point ${at + 1}`, title: "Remove" });
+    const drop = set(button("drop", "×", () => remove(node)), { "aria-label": `Remove point ${at + 1}`, title: "Remove" });
     const node = h("tr", "", field(n, `Point ${at + 1}: recalls n`, "1"), field(days, `Point ${at + 1}: S in days`, "any"), h("td", "", drop));
     return node;
   };
