@@ -1,4 +1,4 @@
-"""Memory strength: half-lives, Eq. 2 in three wishes, another set of constants, and what Ebbinghaus' relearning says."""
+"""Memory strength: when a quarter is left, Eq. 2 in three wishes, other constants, and what Ebbinghaus' relearning says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIZES = (12, 24, 36)
 _PAPERS_WISHES, _OTHER_WISHES = (5.0, 23.5, 1.5), (2.0, 60.0, 0.4)  # S(1), S(inf), rate
 
 
-def _half_left(days: Any) -> np.ndarray:
+def _left(days: Any) -> np.ndarray:
     """Return R of the paper at n = 1, 2, 5 after the given days."""
     return np.exp(-np.asarray(days, dtype=float) / _PAPER.days([1, 2, 5]))
 
@@ -42,12 +42,12 @@ EXERCISES = {
             Property("it holds three numbers", lambda days: np.asarray(days, dtype=float).shape == (3,)),
             Property("each is a positive number of days", lambda days: all(value > 0 for value in days)),
             Property("more recalls, more days", lambda days: days[0] < days[1] < days[2]),
-            Property("after these days R is a half", lambda days: np.allclose(_half_left(days), 0.5, atol=0.005)),
+            Property("after these days R is a quarter", lambda days: np.allclose(_left(days), 0.25, atol=0.0025)),
         ),
         hints=(
-            "R = exp(-t / S) with R = .5: solve it for t.",
-            "Take the logarithm of both sides: ln .5 = -t / S, and -ln .5 is ln 2.",
-            "paper.days([1, 2, 5]) gives the three strengths; a half-life is a fixed share of each.",
+            "R = exp(-t / S) with R = .25: solve it for t.",
+            "Take the logarithm of both sides: ln .25 = -t / S, and -ln .25 is ln 4.",
+            "paper.days([1, 2, 5]) gives the three strengths; the days you want are the same multiple of each.",
         ),
     ),
     "B": Exercise(
