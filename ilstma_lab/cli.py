@@ -48,7 +48,9 @@ def build_parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="play a bundled conversation: each question, its steps, the closing figures")
     demo.add_argument("--topic", default="travel", help="which conversation (default: travel)")
     demo.add_argument("--questions", type=_positive, metavar="N", help="only the first N questions")
-    demo.add_argument("--config", default="measured", choices=["paper", "literal", "measured"], help="settings (default: measured)")
+    demo.add_argument(
+        "--config", default="measured", choices=["paper", "literal", "measured"], help="settings (default: measured)"
+    )
     demo.set_defaults(run=_demo)
 
     ask = commands.add_parser(

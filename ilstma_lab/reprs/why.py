@@ -143,7 +143,15 @@ def _after_recall(recall: Recall) -> Sentence:
     branch_a = recall.branch_a
     match recall.decision:
         case "agree":
-            return ("A named ", Row(branch_a.named, "a"), ", B ranked ", *winners, ": the referee took ", *taken, f"{_alone(recall)}.")
+            return (
+                "A named ",
+                Row(branch_a.named, "a"),
+                ", B ranked ",
+                *winners,
+                ": the referee took ",
+                *taken,
+                f"{_alone(recall)}.",
+            )
         case "disagree":
             return ("A named ", Row(branch_a.named, "a"), ", B ranked ", *winners, ": they disagree, so the referee took B’s.")
         case "invented":
