@@ -206,7 +206,7 @@ class _RunningTurn:
         return self._turn(hit and not self.failure, begun, answered)
 
     def finish(self, hit: bool) -> None:
-        """After the answer: write and prefetch in their order (a hit leaves the cache as it is), history, a summary that is due."""
+        """After the answer: write and prefetch in their order (a hit leaves the cache), history, a summary that is due."""
         waits = hit and self.lab.config.prefetch.trigger == "miss"
         if self.lab.config.write == "after" and not waits:
             self.prefetch()
