@@ -31,12 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         except IlstmaError as error:
             say(f"ilstma-lab: {' '.join(str(error).split())}")
             return 1
+        except OSError as error:
+            if isinstance(error, BrokenPipeError):  # whoever read the output went away, as `head` does
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            else:
+                say(f"ilstma-lab: {error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+            return 1
         except KeyboardInterrupt:
             say("stopped")
             return 130
-        except BrokenPipeError:  # whoever read the output went away, as `head` does
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
 
 
 def build_parser() -> argparse.ArgumentParser:

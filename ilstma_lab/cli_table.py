@@ -10,6 +10,7 @@ from pathlib import Path
 from ilstma_lab import ILSTMA, ManualClock, MemoryTable, SystemClock, Turn
 from ilstma_lab.errors import InputError
 from ilstma_lab.importers import Imported, conversations, load_dialogues
+from ilstma_lab.memory.storage import TableFile
 from ilstma_lab.models import endpoint
 from ilstma_lab.recorder import Event
 from ilstma_lab.reprs.turn import failure_line
@@ -83,6 +84,7 @@ def _check_output(output: Path, source: Path, *, force: bool) -> None:
         raise InputError(f"{output} is the file to read: give another name for the table")
     if output.exists() and not force:
         raise InputError(f"{output} exists: give another name, or --force to replace it")
+    TableFile(output).refuse_to_bury()
 
 
 def _read(args: Namespace) -> Imported:

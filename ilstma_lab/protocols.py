@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from ilstma_lab.memory.entry import MemoryEntry
+from ilstma_lab.memory.entry import SEARCHED_CHARACTERS, MemoryEntry
 from ilstma_lab.memory.segments import ShortTermMemory
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models.call import Call
@@ -42,7 +42,8 @@ class Query:
     @cached_property
     def vector(self) -> np.ndarray:
         """The question's vector of length 1 (or 0), shape (dim,). Raises ModelError where the embedder gives no numbers."""
-        return unit(checked(self.embedder.embed([self.text], "query"), [self.text], self.embedder.dim))[0]
+        text = self.text[:SEARCHED_CHARACTERS]
+        return unit(checked(self.embedder.embed([text], "query"), [text], self.embedder.dim))[0]
 
 
 class HitJudge(Protocol):

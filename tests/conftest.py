@@ -33,6 +33,11 @@ def _stay_here(event: str, arguments: tuple) -> None:
 sys.addaudithook(_stay_here)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests come last: while Playwright runs, no other event loop can be run in this thread."""
+    items.sort(key=lambda item: "tests/browser/" in item.path.as_posix())
+
+
 @pytest.fixture(autouse=True)
 def _no_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys and endpoints of whoever runs the tests are not the tests' business."""

@@ -308,3 +308,15 @@ def test_progress_is_plain_lines_in_a_log_and_one_line_on_a_terminal(
     with Progress("reading") as progress:
         progress(1, 2)
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_output_that_cannot_be_written_is_one_line(tmp_path):
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    code = "import sys; from ilstma_lab.cli import main; sys.exit(main(['import', sys.argv[1], '--list']))"
+    file = tmp_path / "d.jsonl"
+    file.write_text('{"user": "a", "assistant": "b", "at": "2024-01-01", "source": "x"}\n')
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-c", code, str(file)], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr

@@ -55,7 +55,9 @@ def choose(conversations: Sequence[Conversation], wanted: object, file: str) -> 
     if wanted is None:
         if len(conversations) == 1:
             return conversations[0]
-        raise InputError(f"{file} holds {len(conversations)} conversations: name one with conversation=..., of {listed(names)}")
+        raise InputError(
+            f"{file} holds {len(conversations)} conversations: name one (conversation=..., or --conversation), of {listed(names)}"
+        )
     for fold in (str.strip, lambda text: text.strip().casefold()):
         found = _called(fold(str(wanted)), conversations, names, fold)
         if len(found) == 1:

@@ -31,5 +31,5 @@ def detect(content: Content, *, format: str | None = None) -> Format:
             return candidate
     raise FormatError(
         f"{content.name}: not in a format that this kit knows ({known}). "
-        'Force one with format="jsonl", or write it as JSON Lines: one object a line with user, assistant, at and source.'
+        'Force one (format="jsonl", or --format), or write JSON Lines: one object a line with user, assistant, at, source.'
     )

@@ -26,6 +26,7 @@ _FILE = re.compile(rf"[^\n]+\.\w{{2,5}} \(({_ATTACHED})\)(\n|$)", re.IGNORECASE)
 _NOTICE = re.compile(
     r"messages and calls are end-to-end encrypted.*|this message was deleted\.?|you deleted this message\.?", re.I | re.DOTALL
 )
+_QUOTES = set('"“”„«»「」')
 _EDITED = re.compile(r" ?<This message was edited>$")
 
 
@@ -88,7 +89,7 @@ def _lines(text: str, job: Job) -> Sequence[_Line]:
 def _message(line: _Line, job: Job) -> tuple[str, str] | None:
     """Return sender and text; None, counted, for system lines, media and notices."""
     said = _SENDER.fullmatch("\n".join(line.texts).rstrip())
-    if said is None:
+    if said is None or _QUOTES & set(said["sender"]):  # Ben created group "Trip: Rome"
         return job.skip("system lines")
     text = _EDITED.sub("", said["text"])
     if _MEDIA.fullmatch(text):

@@ -35,7 +35,7 @@ class DateOrder:
         if not settled and job.day_first is None and any(first != second for _, first, second in days):
             raise InputError(
                 f"{job.content.name}: nothing in it says whether the day or the month comes first. "
-                "Pass day_first=True for 31/12, day_first=False for 12/31."
+                "Pass day_first=True (--day-first) for 31/12, day_first=False (--no-day-first) for 12/31."
             )
         for order, place in settled.items():
             if job.day_first not in (None, order):

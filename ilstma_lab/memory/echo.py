@@ -31,8 +31,11 @@ def used_rows(answer: str, rows: Sequence[MemoryEntry]) -> tuple[int, ...]:
 def kind_of_turn(question: str, answer: str, rows: Sequence[MemoryEntry]) -> Kind:
     """Return "asked" for a turn that asks more than it tells and whose answer mostly repeats `rows`; else "told".
 
-    It asks more than it tells when at least half of its words stand in sentences with a question mark.
+    It asks more than it tells when at least half of its words stand in sentences with a question mark, or when `rows` hold all
+    of its words already.
     """
     asking = sum(len(words(s)) for s in sentences(question) if s.rstrip("\"'”’」』）)").endswith(_QUESTION_MARKS))
-    repeats = bool(rows) and share_held(answer, "\n".join(row.text for row in rows)) >= _ECHO_SHARE
-    return "asked" if repeats and 2 * asking >= len(words(question)) else "told"
+    held = "\n".join(row.text for row in rows)
+    repeats = bool(rows) and share_held(answer, held) >= _ECHO_SHARE
+    asks = 2 * asking >= len(words(question)) or share_held(question, held) == 1
+    return "asked" if repeats and asks else "told"

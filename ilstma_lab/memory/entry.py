@@ -14,6 +14,9 @@ from ilstma_lab.errors import InputError
 
 Kind = Literal["told", "asked"]
 
+SEARCHED_CHARACTERS = 20_000
+"""How much of a text is embedded and searched; the rest is stored and shown, and a warning says so."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _MINUTE = timedelta(minutes=1)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.memory.table import MemoryTable
-from ilstma_lab.models.prompts.fence import escape, fence
+from ilstma_lab.models.prompts.fence import escape, fence, hang
 from ilstma_lab.prefetch.selection import ScoredRow
 from ilstma_lab.tokens import estimate_tokens
 from ilstma_lab.trace import SegmentView
@@ -167,7 +167,7 @@ class ShortTermMemory:
         user, assistant = ("用户", "助手") if language == "zh" else ("User", "Assistant")
 
         def said(row) -> str:
-            return f"{user}: {row.user}\n{assistant}: {row.assistant}"
+            return f"{user}: {hang(row.user)}\n{assistant}: {hang(row.assistant)}"
 
         def dated(row: MemoryEntry) -> str:
             return f"[{row.index}] {row.created:%Y-%m-%d}\n{said(row)}"

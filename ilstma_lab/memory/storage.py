@@ -91,13 +91,18 @@ class TableFile:
             return *read_snapshot(self.path), True
         except FileNotFoundError:
             if not self.backup.exists():
-                raise TableFileError(f"no table at {self.path}. Create one with MemoryTable(...).save(path).") from None
+                raise TableFileError(
+                    f"no table at {self.path}. Make one with `ilstma-lab import SOURCE -o FILE`, or table.save(path)."
+                ) from None
             notes.append(f"{self.path.name} is missing; its backup was read instead")
         except ForeignFileError:
             raise
         except FormatError as error:
             if not self.backup.exists():
-                raise FormatError(f"{error}. It has no backup ({self.backup.name}); nothing was changed.") from None
+                raise FormatError(
+                    f"{error}. It has no backup ({self.backup.name}); nothing was changed. Put a copy of it back, or "
+                    "import the conversation anew."
+                ) from None
             notes.append(f"{error}. Its backup was read instead; the damaged file will be kept aside")
         return *read_snapshot(self.backup), False
 
@@ -273,6 +278,15 @@ class TableFile:
             raise TableFileError(
                 f"{self.path} is there, and is no whole table, so it was not overwritten ({error}). Give another name, or move "
                 "that file away; a damaged table is mended by MemoryTable.load(path).save()."
+            ) from None
+
+    def forget_chunks(self) -> None:
+        """Remove the cache of branch A's chunks beside the table."""
+        try:
+            self._beside(".chunks.npy").unlink(missing_ok=True)
+        except OSError as error:
+            raise TableFileError(
+                f"cannot remove {self.path.name}.chunks.npy: {error.strerror or error}. Remove it by hand."
             ) from None
 
     def _back_up(self) -> None:

@@ -10,7 +10,6 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from ilstma_lab.errors import EmbeddingMismatchError, IlstmaError, InputError, TableFileError
 from ilstma_lab.memory.columns import Columns
 from ilstma_lab.memory.contents import Contents
-from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text, to_instant, to_moment
+from ilstma_lab.memory.entry import SEARCHED_CHARACTERS, Dialogue, Kind, MemoryEntry, clean_text, to_instant, to_moment
 from ilstma_lab.memory.readable import ReadableTable
 from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.safely import uninterrupted
@@ -236,6 +235,7 @@ class MemoryTable(ReadableTable):
         """
         from ilstma_lab.models.embedders import checked, unit
 
+        texts = [text[:SEARCHED_CHARACTERS] for text in texts]
         return unit(checked(self.embedder.embed(texts, "row"), texts, self.embedder.dim))
 
     # -- disk ------------------------------------------------------------------------------------------------------
@@ -314,7 +314,7 @@ class MemoryTable(ReadableTable):
         if self._file is None:
             raise InputError("this table has no file: what was deleted is gone already")
         self.fold(keep_copies=False)
-        Path(f"{self._file.path}.chunks.npy").unlink(missing_ok=True)
+        self._file.forget_chunks()
 
     def _write_vectors(self, file: TableFile) -> None:
         ready = np.flatnonzero(~self._columns.pending)
@@ -356,6 +356,13 @@ class MemoryTable(ReadableTable):
             raise InputError(f"kind must be 'told' or 'asked' (got {kind!r})")
         for row in cites:
             self.position(row)
+        if len(dialogue.text) > SEARCHED_CHARACTERS:
+            warnings.warn(
+                f"a dialogue of {len(dialogue.text):,} characters is stored whole, but found by its first "
+                f"{SEARCHED_CHARACTERS:,} alone",
+                TableWarning,
+                stacklevel=4,
+            )
         return {
             "op": "add",
             "index": self.next_index + offset,

@@ -100,6 +100,8 @@ class Connection:
 
     def _key(self) -> str:
         key = os.environ.get(KEY_VARIABLE, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise ModelError(f"{KEY_VARIABLE} holds characters that no key has: copy the key again, without anything around it")
         if key or _is_local(self._url):
             return key or _NO_KEY_NEEDED
         raise ModelError(f"{self.endpoint} needs a key: set the environment variable {KEY_VARIABLE} and start again")

@@ -16,7 +16,7 @@ from ilstma_lab.retrieval.recall import Chunk, Reading
 if TYPE_CHECKING:
     from ilstma_lab.protocols import Query
 
-_MARK = re.compile(r"(?:^|(?<=\s))\[(\d+)\]\s")
+_MARK = re.compile(r"^\[(\d+)\]\s", re.MULTILINE)
 
 
 class ExtractiveReader:

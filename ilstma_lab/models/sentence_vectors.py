@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ilstma_lab.memory.entry import SEARCHED_CHARACTERS
 from ilstma_lab.models.embedders import checked, unit
 from ilstma_lab.models.sentences import sentences
 
@@ -30,7 +31,7 @@ class SentenceVectors:
             if key in self._known:
                 self._known.move_to_end(key)
                 return self._known[key]
-        parts = sentences(text)
+        parts = sentences(text[:SEARCHED_CHARACTERS])
         vectors = np.zeros((0, embedder.dim), np.float32)
         if parts:
             vectors = unit(checked(embedder.embed(parts, "row"), parts, embedder.dim))

@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ilstma_lab.errors import InputError
+from ilstma_lab.memory.entry import SEARCHED_CHARACTERS
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
+from ilstma_lab.models.prompts.fence import hang
 from ilstma_lab.retrieval.recall import Chunk
 from ilstma_lab.retrieval.top import top_k
 
@@ -161,7 +163,7 @@ class ChunkIndex:
 
 
 def _line(index: int, text: str) -> str:
-    return f"[{index}] {text}\n"
+    return f"[{index}] {hang(text[:SEARCHED_CHARACTERS])}\n"
 
 
 def _cache_file(table: MemoryTable) -> Path:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ilstma_lab.memory.entry import SEARCHED_CHARACTERS
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models.sentences import content_words, words
 
@@ -75,7 +76,7 @@ class WordIndex:
         for index in dict.fromkeys(changed):
             moved = self._bury(index)
             if index in table:
-                self._add(index, table.text(table.position(index)))
+                self._add(index, table.text(table.position(index))[:SEARCHED_CHARACTERS])
             if moved or self._order is not None:
                 self._order = np.empty(0, np.int64)
         if self._order is not None and len(self._order) != len(table):

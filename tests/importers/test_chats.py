@@ -164,3 +164,12 @@ def test_whatsapp_bad_dates_are_named(save):
         load_dialogues(save("2024-02-01, 09:00 - Ana: x\n2024-02-31, 09:00 - Ana: y\n"))
     with pytest.raises(FormatError, match="line 1: no date, time and sender"):
         load_dialogues(save("hello\n2024-02-01, 09:00 - Ana: x\n"), format="whatsapp")
+
+
+def test_a_whatsapp_system_line_with_a_title_in_quotes_is_nobody_s_message(tmp_path):
+    file = tmp_path / "chat.txt"
+    file.write_text(
+        '13/01/24, 09:00 - Ben created group "Trip: Rome"\n13/01/24, 09:01 - Ana: first\n13/01/24, 09:02 - Ben: second\n'
+    )
+    (row,) = load_dialogues(file)
+    assert (row.user, row.assistant) == ("first", "second")

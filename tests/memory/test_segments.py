@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import Dialogue
 from ilstma_lab.memory.segments import CUT_MARK, SEGMENTS, HistoryTurn, SegmentLimits, ShortTermMemory, shorten
+from ilstma_lab.memory.table import TableWarning
 from ilstma_lab.prefetch.selection import ScoredRow
 from ilstma_lab.tokens import estimate_tokens
 from tests.memory.kit import START, at, said, table_of
@@ -109,7 +110,8 @@ def test_a11_an_edited_row_is_new_in_all_segments_at_once():
 
 
 def test_e1_one_row_larger_than_the_window_is_cut_with_a_mark():
-    memory = ShortTermMemory(table_of("word " * 5_000), SegmentLimits(token_budget=100))
+    with pytest.warns(TableWarning, match="stored whole"):
+        memory = ShortTermMemory(table_of("word " * 5_000), SegmentLimits(token_budget=100))
     memory.fill_relevant([0])
     (view,) = [view for view in memory.views() if view.name == "relevant"]
     assert CUT_MARK.strip() in view.text

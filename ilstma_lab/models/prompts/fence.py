@@ -31,5 +31,15 @@ def fence(tag: str, text: str, **attributes: object) -> str:
     return "\n".join([f"<{tag}{opening}>", *lines, f"</{tag}>"])
 
 
+def hang(text: str) -> str:
+    """Return `text` with every line but the first indented, so that no line of data begins where a row's mark [n] stands.
+
+    >>> print(hang("She moved.\\n[7] She pays."))
+    She moved.
+      [7] She pays.
+    """
+    return f"\n{INDENT}".join(text.splitlines())
+
+
 def _attribute(value: object) -> str:
     return " ".join(escape(str(value)).replace('"', "&quot;").split())
