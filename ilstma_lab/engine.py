@@ -346,8 +346,9 @@ class _RunningTurn:
 
     def _note_rows(self, entries) -> None:
         for e in entries:
-            view = RowView(e.index, e.created, e.last_recall, e.recall_times, e.user, e.assistant, e.source, e.kind)
-            self.rows.setdefault(e.index, view)
+            if e.index not in self.rows:
+                view = RowView(e.index, e.created, e.last_recall, e.recall_times, e.user, e.assistant, e.source, e.kind)
+                self.rows[e.index] = view
 
     def _turn(self, hit: bool, begun: float, answered: float) -> Turn:
         if not self.failure:

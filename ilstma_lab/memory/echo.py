@@ -17,8 +17,7 @@ def share_held(answer: str, text: str) -> float:
     >>> share_held("row 44", "Row forty-four"), share_held("", "anything")
     (0.5, 0.0)
     """
-    said = set(words(answer))
-    return len(said & set(words(text))) / len(said) if said else 0.0
+    return _share(words(answer), set(words(text)))
 
 
 def used_rows(answer: str, rows: Sequence[MemoryEntry]) -> tuple[int, ...]:
@@ -34,8 +33,13 @@ def kind_of_turn(question: str, answer: str, rows: Sequence[MemoryEntry]) -> Kin
     It asks more than it tells when at least half of its words stand in sentences with a question mark, or when `rows` hold all
     of its words already.
     """
+    said = words(question)
     asking = sum(len(words(s)) for s in sentences(question) if s.rstrip("\"'”’」』）)").endswith(_QUESTION_MARKS))
-    held = "\n".join(row.text for row in rows)
-    repeats = bool(rows) and share_held(answer, held) >= _ECHO_SHARE
-    asks = 2 * asking >= len(words(question)) or share_held(question, held) == 1
-    return "asked" if repeats and asks else "told"
+    held = set(words("\n".join(row.text for row in rows)))
+    repeats = bool(rows) and _share(words(answer), held) >= _ECHO_SHARE
+    return "asked" if repeats and (2 * asking >= len(said) or _share(said, held) == 1) else "told"
+
+
+def _share(said: Sequence[str], held: set[str]) -> float:
+    """Return the share of the words `said` that are `held`."""
+    return len(held.intersection(said)) / len(set(said)) if said else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -64,6 +64,11 @@ class ReadableTable:
         """Return what the user and the assistant said in the row with `index`. Raises KeyError where there is none."""
         at = self.position(index)
         return self._contents.users[at], self._contents.assistants[at]
+
+    def day_of(self, index: int) -> date:
+        """Return the speaker's day on which the row with `index` was created."""
+        at = self.position(index)
+        return from_microseconds(self._columns.created[at], offset=self._columns.offset[at]).date()
 
     def preview(self, at: int, characters: int) -> str:
         """Return the start of the user's text of the row at position `at`."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import MemoryEntry
@@ -50,6 +51,14 @@ class HistoryTurn:
     row: int | None = None
 
 
+class _Made(NamedTuple):
+    """A segment as it was last made, and of what."""
+
+    content: tuple
+    pieces: tuple[tuple[int | None, str], ...]
+    view: SegmentView
+
+
 class ShortTermMemory:
     """The five segments. Rows are held by index and looked up in the table, so an edited or deleted row is so at once.
 
@@ -63,7 +72,7 @@ class ShortTermMemory:
         self._relevant: tuple[int, ...] = ()
         self._summary: int | None = None
         self._history: deque[HistoryTurn] = deque(maxlen=self.limits.history_turns)
-        self._viewed: tuple[tuple, tuple[SegmentView, ...]] = ((), ())
+        self._made: dict[str, _Made] = {}
 
     # -- what is in it -----------------------------------------------------------------------------------------------
 
@@ -152,32 +161,27 @@ class ShortTermMemory:
 
     def views(self, language: str = "en") -> tuple[SegmentView, ...]:
         """Return each segment as it goes into a prompt: rows, text, tokens, and what was cut."""
-        state = (language, self.limits, self.summary, self.personality, len(self.table.changes), *self.state())
-        if self._viewed[0] != state:  # a turn looks three times, and on a hit sees the same
-            self._viewed = (state, self._views(language))
-        return self._viewed[1]
-
-    def _views(self, language: str) -> tuple[SegmentView, ...]:
-        parts = self._parts(language)
-        before = {name: _cost(pieces) for name, pieces in parts.items()}
+        for name, content in self._contents().items():
+            known = self._made.get(name)
+            if known is None or known.content != (language, content):  # a turn looks three times, mostly at the same
+                pieces = _pieces(name, content, language)
+                self._made[name] = _Made((language, content), pieces, _view(name, pieces, _cost(pieces)))
+        made = [self._made[name] for name in SEGMENTS]
+        if sum(segment.view.tokens for segment in made) <= self.limits.token_budget:
+            return tuple(segment.view for segment in made)
+        parts = {name: list(self._made[name].pieces) for name in SEGMENTS}
         self._fit(parts)
-        return tuple(self._view(name, parts[name], before[name]) for name in SEGMENTS)
+        return tuple(_view(name, parts[name], self._made[name].view.tokens) for name in SEGMENTS)
 
-    def _parts(self, language: str) -> dict[str, list[tuple[int | None, str]]]:
-        user, assistant = ("用户", "助手") if language == "zh" else ("User", "Assistant")
-
-        def said(row) -> str:
-            return f"{user}: {hang(row.user)}\n{assistant}: {hang(row.assistant)}"
-
-        def dated(row: MemoryEntry) -> str:
-            return f"[{row.index}] {row.created:%Y-%m-%d}\n{said(row)}"
-
+    def _contents(self) -> dict[str, tuple]:
+        """Return what each segment holds, by text, so that two states can be compared."""
+        rows, turns = self.table, self.history
         return {
-            "personality": [(None, self.personality)] if self.personality else [],
-            "summary": [(None, self.summary)] if self.summary else [],
-            "cache": [(row.index, dated(row)) for row in self.cache],
-            "history": [(turn.row, said(turn)) for turn in self.history],
-            "relevant": [(row.index, dated(row)) for row in self.relevant],
+            "personality": ((None, None, self.personality),) if self.personality else (),
+            "summary": ((None, None, self.summary),) if self.summary else (),
+            "cache": tuple((i, rows.day_of(i), *rows.sides(i)) for i in (row.index for row in self._cache) if i in rows),
+            "history": tuple((turn.row, None, turn.user, turn.assistant) for turn in turns),
+            "relevant": tuple((i, rows.day_of(i), *rows.sides(i)) for i in self._relevant if i in rows),
         }
 
     def _fit(self, parts: dict[str, list[tuple[int | None, str]]]) -> None:
@@ -195,12 +199,6 @@ class ShortTermMemory:
                     parts[name].append((row, shorten(text, room)))
                     over = 0
 
-    def _view(self, name: str, pieces: list[tuple[int | None, str]], before: int) -> SegmentView:
-        tokens = _cost(pieces)
-        text = fence(name, "\n".join(piece for _, piece in pieces)) if pieces else ""
-        rows = tuple(row for row, _ in pieces if row is not None)
-        return SegmentView(name, rows, text, tokens, cut_tokens=max(0, before - tokens))
-
     def __str__(self) -> str:
         from ilstma_lab.reprs import segments_text
 
@@ -210,6 +208,26 @@ class ShortTermMemory:
         from ilstma_lab.reprs import segments_html
 
         return segments_html(self)
+
+
+def _pieces(name: str, content: tuple, language: str) -> tuple[tuple[int | None, str], ...]:
+    """Return the rows of a segment with the text that a prompt gets of each: dated, except in the history."""
+    user, assistant = ("用户", "助手") if language == "zh" else ("User", "Assistant")
+    pieces = []
+    for row, day, *texts in content:
+        if len(texts) == 1:
+            pieces.append((row, texts[0]))
+            continue
+        said = f"{user}: {hang(texts[0])}\n{assistant}: {hang(texts[1])}"
+        pieces.append((row, said if name == "history" else f"[{row}] {day}\n{said}"))
+    return tuple(pieces)
+
+
+def _view(name: str, pieces: Sequence[tuple[int | None, str]], whole: int) -> SegmentView:
+    tokens = _cost(pieces)
+    text = fence(name, "\n".join(piece for _, piece in pieces)) if pieces else ""
+    rows = tuple(row for row, _ in pieces if row is not None)
+    return SegmentView(name, rows, text, tokens, cut_tokens=max(0, whole - tokens))
 
 
 def shorten(text: str, tokens: int) -> str:

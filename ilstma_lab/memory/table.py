@@ -191,6 +191,8 @@ class MemoryTable(ReadableTable):
         """
         with self._lock:
             waiting = np.flatnonzero(self._columns.pending)
+            if not len(waiting):
+                return 0
             batches = deque(waiting[start : start + _BATCH] for start in range(0, len(waiting), _BATCH))
             done, in_a_row, failure = 0, 0, ""
             while batches and in_a_row < _PATIENCE:

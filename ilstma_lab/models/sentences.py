@@ -20,6 +20,7 @@ _RUN = rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*"
 _HAN = "[\u3400-\u4dbf\u4e00-\u9fff]"
 _CJK = f"[{CJK}]"
 _FIRST_CJK = CJK[0]
+_ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 
 STOPWORDS = frozenset(
     """a about again ago all also am an and any are as at be because been before but by can could did do does doing done else
@@ -69,6 +70,8 @@ def words(text: str) -> list[str]:
     >>> words("She likes 桂花糕")
     ['she', 'likes', '桂花', '花糕']
     """
+    if text.isascii():
+        return [word.removesuffix("'s") for word in _ASCII_WORD.findall(text.lower())]
     found: list[str] = []
     for run in re.findall(_RUN, _folded(text)):
         if run < _FIRST_CJK or not re.match(_CJK, run):
