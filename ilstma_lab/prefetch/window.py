@@ -65,18 +65,10 @@ class WindowPrefetch:
         place = self.place.of(distance)
         score = time + place
         best = np.lexsort((-positions, distance, -score))
+        columns = (table.indices[positions], score, time, place, distance)
+        rows = zip(*(column[best].tolist() for column in columns), strict=True)
         return Selection(
-            tuple(
-                ScoredRow(
-                    index=int(table.indices[positions[i]]),
-                    score=float(score[i]),
-                    time=float(time[i]),
-                    place=float(place[i]),
-                    distance=int(distance[i]),
-                    chosen=rank < self.k,
-                )
-                for rank, i in enumerate(best)
-            ),
+            tuple(ScoredRow(*row, chosen=rank < self.k) for rank, row in enumerate(rows)),
             centre=centre,
             offset=self.offset,
             note=_clamped(int((table.last_recall[positions] > now).sum())),

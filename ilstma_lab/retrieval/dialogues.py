@@ -124,15 +124,16 @@ class DialogueSearch:
         self, best: np.ndarray, score: np.ndarray, parts: dict[str, np.ndarray], table: MemoryTable
     ) -> tuple[Candidate, ...]:
         found, won = [], 0
-        for rank, at in enumerate(best.tolist()):
-            index = int(table.indices[at])
+        scores = {name: part[best].tolist() for name, part in parts.items()}
+        rows = zip(best.tolist(), table.indices[best].tolist(), score[best].tolist(), strict=True)
+        for rank, (at, index, value) in enumerate(rows):
             kind, echo_of = table.kind_of(at), ()
             if kind == "asked" and self.settings.echoes == "behind":
                 echo_of = tuple(row for row in table.cites(index) if row in table)
             wins = not echo_of and won < self.settings.winners
             won += wins
-            scores = {name: float(part[at]) for name, part in parts.items()}
-            found.append(Candidate(index, rank, float(score[at]), scores, wins, kind, echo_of, table.preview(at, _PREVIEW)))
+            each = {name: float(values[rank]) for name, values in scores.items()}
+            found.append(Candidate(index, rank, float(value), each, wins, kind, echo_of, table.preview(at, _PREVIEW)))
         return tuple(found)
 
 

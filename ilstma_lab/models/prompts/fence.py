@@ -27,8 +27,7 @@ def fence(tag: str, text: str, **attributes: object) -> str:
     </summary>
     """
     opening = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes.items())
-    lines = (INDENT + line for line in escape(text).splitlines())
-    return "\n".join([f"<{tag}{opening}>", *lines, f"</{tag}>"])
+    return f"\n{INDENT}".join([f"<{tag}{opening}>", *escape(text).splitlines()]) + f"\n</{tag}>"
 
 
 def hang(text: str) -> str:
