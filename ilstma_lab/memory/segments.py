@@ -164,7 +164,7 @@ class ShortTermMemory:
         for name, content in self._contents().items():
             known = self._made.get(name)
             if known is None or known.content != (language, content):  # a turn looks three times, mostly at the same
-                pieces = _pieces(name, content, language)
+                pieces = self._pieces(name, content, language)
                 self._made[name] = _Made((language, content), pieces, _view(name, pieces, _cost(pieces)))
         made = [self._made[name] for name in SEGMENTS]
         if sum(segment.view.tokens for segment in made) <= self.limits.token_budget:
@@ -174,15 +174,30 @@ class ShortTermMemory:
         return tuple(_view(name, parts[name], self._made[name].view.tokens) for name in SEGMENTS)
 
     def _contents(self) -> dict[str, tuple]:
-        """Return what each segment holds, by text, so that two states can be compared."""
-        rows, turns = self.table, self.history
+        """Return what each segment holds, (row, texts) by (row, texts), so that two states can be compared."""
+        rows = self.table
+        turns = ((turn.row, (turn.user, turn.assistant)) for turn in self._history)
         return {
-            "personality": ((None, None, self.personality),) if self.personality else (),
-            "summary": ((None, None, self.summary),) if self.summary else (),
-            "cache": tuple((i, rows.day_of(i), *rows.sides(i)) for i in (row.index for row in self._cache) if i in rows),
-            "history": tuple((turn.row, None, turn.user, turn.assistant) for turn in turns),
-            "relevant": tuple((i, rows.day_of(i), *rows.sides(i)) for i in self._relevant if i in rows),
+            "personality": ((None, (self.personality,)),) if self.personality else (),
+            "summary": ((None, (self.summary,)),) if self.summary else (),
+            "cache": tuple((row.index, rows.sides(row.index)) for row in self._cache if row.index in rows),
+            "history": tuple(
+                (row, said if row is None else rows.sides(row)) for row, said in turns if row is None or row in rows
+            ),
+            "relevant": tuple((row, rows.sides(row)) for row in self._relevant if row in rows),
         }
+
+    def _pieces(self, name: str, content: tuple, language: str) -> tuple[tuple[int | None, str], ...]:
+        """Return the rows of a segment with the text that a prompt gets of each: dated, except in the history."""
+        user, assistant = ("用户", "助手") if language == "zh" else ("User", "Assistant")
+        pieces = []
+        for row, texts in content:
+            if len(texts) == 1:
+                pieces.append((row, texts[0]))
+                continue
+            said = f"{user}: {hang(texts[0])}\n{assistant}: {hang(texts[1])}"
+            pieces.append((row, said if name == "history" else f"[{row}] {self.table.day_of(row)}\n{said}"))
+        return tuple(pieces)
 
     def _fit(self, parts: dict[str, list[tuple[int | None, str]]]) -> None:
         over = sum(_cost(pieces) for pieces in parts.values()) - self.limits.token_budget
@@ -208,19 +223,6 @@ class ShortTermMemory:
         from ilstma_lab.reprs import segments_html
 
         return segments_html(self)
-
-
-def _pieces(name: str, content: tuple, language: str) -> tuple[tuple[int | None, str], ...]:
-    """Return the rows of a segment with the text that a prompt gets of each: dated, except in the history."""
-    user, assistant = ("用户", "助手") if language == "zh" else ("User", "Assistant")
-    pieces = []
-    for row, day, *texts in content:
-        if len(texts) == 1:
-            pieces.append((row, texts[0]))
-            continue
-        said = f"{user}: {hang(texts[0])}\n{assistant}: {hang(texts[1])}"
-        pieces.append((row, said if name == "history" else f"[{row}] {day}\n{said}"))
-    return tuple(pieces)
 
 
 def _view(name: str, pieces: Sequence[tuple[int | None, str]], whole: int) -> SegmentView:
