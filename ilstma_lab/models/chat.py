@@ -9,7 +9,7 @@ from typing import Any
 from ilstma_lab.errors import ModelError
 from ilstma_lab.models.call import Call
 from ilstma_lab.models.connection import Connection, Refused
-from ilstma_lab.models.prompts.messages import Messages
+from ilstma_lab.models.prompts.messages import REPLY_TOKENS, Messages
 from ilstma_lab.models.stream import Stream
 from ilstma_lab.tokens import estimate_tokens
 
@@ -83,7 +83,8 @@ class ChatClient:
 
     def _send(self, messages: Messages, purpose: str, extra: dict[str, Any], **fixed: Any) -> Any:
         """Return the endpoint's response; parameters that it refuses are left out, and remembered once that helped."""
-        optional = {"temperature": 0, "max_tokens": self.max_reply_tokens, **extra}
+        limit = min(self.max_reply_tokens, REPLY_TOKENS.get(purpose, self.max_reply_tokens))
+        optional = {"temperature": 0, "max_tokens": limit, **extra}
         refused = self._refused
         said = [{"role": role, "content": content} for role, content in messages]
         while True:

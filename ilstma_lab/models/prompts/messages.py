@@ -41,6 +41,9 @@ SCHEMAS: dict[str, dict] = {
 }
 """The JSON schema of each purpose whose reply is structured."""
 
+REPLY_TOKENS = {"judge": 400, "judge: can it": 30, "judge: answer": 300, "read": 120, "grade": 200}
+"""Where a structured reply ends at the latest: small models run on in a free field, and a cut reply is read as no answer."""
+
 
 def judge(query: Query, memory: ShortTermMemory) -> Messages:
     """Return the prompt of step 2 in one call: can short-term memory answer, and what is the answer?"""
