@@ -99,7 +99,7 @@ class Failure:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Turn:
     """One question through the nine steps.
 
@@ -181,6 +181,10 @@ class Turn:
             return cls.from_dict(json.loads(text))
         except json.JSONDecodeError as error:
             raise FormatError(f"not a turn: {error}") from None
+
+    def __repr__(self) -> str:
+        end = "failed" if self.failure else "hit" if self.hit else "miss"
+        return f"<Turn {self.number}: {end}, rows {list(self.recalled)}, {self.seconds:.2f} s: {self.question[:60]!r}>"
 
     def __str__(self) -> str:
         from ilstma_lab.reprs import turn_text

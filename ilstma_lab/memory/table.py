@@ -245,6 +245,8 @@ class MemoryTable(ReadableTable):
     def save(self, path: str | os.PathLike | None = None, *, vectors: bool = False) -> None:
         """Write a snapshot to `path`, or fold the journal of the table's own file.
 
+        A table in memory stays in memory: go on with `MemoryTable.load(path)` to have every later change on the disk.
+
         `vectors`: put the vectors into the snapshot as base64 (the paper's self-contained form) as well as beside it. A table
         that is there is replaced and becomes the backup; raises TableFileError where anything else is there.
         """

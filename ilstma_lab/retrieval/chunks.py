@@ -28,7 +28,7 @@ class ChunkShape:
     Blocks are fixed, so that an edited row only makes its own block new.
     """
 
-    block_rows: int = 8
+    block_rows: int = 16
     characters: int = 700
     overlap: int = 120
 
