@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from datetime import date
@@ -139,8 +140,9 @@ class DialogueSearch:
 
 def z_score(values: np.ndarray) -> np.ndarray:
     """Return `values` (n,) less their mean, in standard deviations; zeros where all are the same."""
-    spread = values.std()
-    return (values - values.mean()) / spread if spread > 0 else np.zeros(len(values))
+    centred = values - values.mean()
+    spread = math.sqrt(centred @ centred / max(len(values), 1))
+    return centred / spread if spread > 0 else np.zeros(len(values))
 
 
 def word_shares(question: str, table: MemoryTable, positions: np.ndarray) -> np.ndarray:

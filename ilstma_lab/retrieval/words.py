@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -44,16 +45,15 @@ class WordIndex:
         lengths = np.frombuffer(self._lengths, np.int32)
         total = np.zeros(len(lengths))  # (n_slots,)
         mean = self._living_words / max(len(table), 1) or 1.0
+        norm = self.k1 * (1 - self.b + self.b / mean * lengths)
         for term, weight in terms.items():
             found = self._in_rows.get(term, 0)
             if not found:
                 continue
             slots = np.frombuffer(self._slots[term], np.int32)
             count = np.frombuffer(self._counts[term], np.int32)
-            idf = np.log1p((len(table) - found + 0.5) / (found + 0.5))
-            total[slots] += (
-                weight * idf * count * (self.k1 + 1) / (count + self.k1 * (1 - self.b + self.b * lengths[slots] / mean))
-            )
+            idf = math.log1p((len(table) - found + 0.5) / (found + 0.5))
+            total[slots] += weight * idf * (self.k1 + 1) * (count / (count + norm[slots]))
         return total if self._order is None else total[self._order]
 
     def _clear(self) -> None:
