@@ -40,6 +40,16 @@ _OPTIONS = """--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=
     --ServerApp.terminals_enabled=False --LanguageServerManager.autodetect=False""".split()
 
 
+_KEEPS_ITS_WIDTH = """async () => {
+    for (let last = -1, same = 0; same < 20; ) {
+        await new Promise(requestAnimationFrame);
+        const width = document.querySelector('.jp-Notebook').getBoundingClientRect().width;
+        same = width === last ? same + 1 : 0;
+        last = width;
+    }
+}"""
+
+
 def launch(playwright: Playwright) -> Browser:
     """Return Debian's Chromium, or the one that BROWSER_PATH names, started without a screen."""
     return playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=_ARGUMENTS.split())
@@ -135,6 +145,21 @@ class Notebook:
         self.page.evaluate(
             "([name, given]) => window.jupyterapp.commands.execute(name, given).then(() => null)", [name, arguments]
         )
+
+    def fit(self, place: Locator, width: int) -> None:
+        """Make the page so wide that `place` is `width` pixels wide; Lab lays itself out some time after the page has changed."""
+        for _ in range(8):
+            self.settle()
+            now = place.bounding_box()["width"]
+            if abs(now - width) <= 2:
+                return
+            size = self.page.viewport_size
+            self.page.set_viewport_size({"width": round(size["width"] + width - now), "height": 1600})
+        raise AssertionError(f"the place stays {now} pixels wide, and should be {width}")
+
+    def settle(self) -> None:
+        """Wait until the notebook has kept its width for twenty frames."""
+        self.page.evaluate(_KEEPS_ITS_WIDTH)
 
     def run_all(self) -> None:
         """Run all cells and wait until the kernel is idle again."""

@@ -113,14 +113,13 @@ def test_texts_can_be_read(lesson: Notebook, explorable: Locator, dark: bool):
 @pytest.mark.parametrize("width", [1100, 700])
 def test_nothing_sticks_out(lesson: Notebook, explorable: Locator, width: int):
     size = lesson.page.viewport_size
-    beside = size["width"] - explorable.bounding_box()["width"]
-    lesson.page.set_viewport_size({"width": round(width + beside), "height": 1600})
-    assert abs(explorable.bounding_box()["width"] - width) <= 2
+    lesson.fit(explorable, width)
     found = {text for output in lesson.page.locator(".jp-OutputArea .ilab").all() for text in output.evaluate(OVERFLOW)}
     # within a figure, whose tags are lower-case, lines may end outside and are clipped; texts may not
     wide = {text for text in found if text[0].isupper() or text.startswith("text.")}
     lesson.picture(f"{lesson.name[:2]}_{width}", explorable)
     lesson.page.set_viewport_size(size)
+    lesson.settle()
     assert wide == set()
 
 

@@ -143,12 +143,12 @@ def test_texts_can_be_read(lesson: Notebook, dark: bool):
 @pytest.mark.parametrize("width", [1100, 700])
 def test_nothing_sticks_out(lesson: Notebook, width: int):
     size = lesson.page.viewport_size
-    lesson.page.set_viewport_size({"width": width + _beside_outputs(lesson), "height": 1600})
     outputs = lesson.page.locator(".jp-OutputArea .ilab")
-    assert abs(outputs.first.bounding_box()["width"] - width) <= 2
+    lesson.fit(outputs.first, width)
     wide = {text for output in outputs.all() for text in output.evaluate(OVERFLOW)}
     lesson.picture(f"lesson00_{width}")
     lesson.page.set_viewport_size(size)
+    lesson.settle()
     assert wide == set()
 
 
@@ -156,9 +156,3 @@ def test_nothing_was_complained_of_or_fetched_from_elsewhere(lesson: Notebook):
     assert lesson.errors() == []
     assert lesson.complaints == []
     assert lesson.outside == []
-
-
-def _beside_outputs(lesson: Notebook) -> int:
-    """Return how much of the page's width an output does not get, in pixels."""
-    output = lesson.page.locator(".jp-OutputArea .ilab").first.bounding_box()
-    return round(lesson.page.viewport_size["width"] - output["width"])
