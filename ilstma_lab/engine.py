@@ -250,7 +250,7 @@ class _RunningTurn:
 
     def read_table(self) -> None:
         with self.record.step(4, otherwise="the search goes on without it") as step:
-            waiting = self.table.embed_pending() if self.table.pending.any() else 0
+            waiting = self.table.embed_pending()
             step.read.update(rows=len(self.table), summaries=len(self.table.summaries), pending=waiting)
 
     def find(self) -> None:
