@@ -65,18 +65,20 @@ def endpoint(
     timeout: float = 60,
     judge_calls: int = 1,
     cassette: Cassette | None = None,
+    fields: dict[str, object] | None = None,
 ) -> Models:
     """Return parts that prompt `model` at an OpenAI-compatible endpoint; the key comes from OPENAI_API_KEY alone.
 
     `base_url` or OPENAI_BASE_URL names the endpoint; `timeout` in seconds. Without `embedding_model` the default offline embedder
-    is used. With a cassette that replays, nothing is sent. Raises ModelError where address or key is missing.
+    is used. With a cassette that replays, nothing is sent. `fields` go into each request as they are. Raises ModelError where
+    address or key is missing.
     """
     from ilstma_lab.models import prompted
     from ilstma_lab.models.chat import ChatClient
     from ilstma_lab.models.endpoint_embedder import EndpointEmbedder
 
     replays = cassette is not None and cassette.mode == "replay"
-    client = None if replays else ChatClient(model, base_url=base_url, timeout=timeout)
+    client = None if replays else ChatClient(model, base_url=base_url, timeout=timeout, fields=fields)
     chat = client if cassette is None else cassette.around(model, client)
     embedder = EndpointEmbedder(embedding_model, base_url=base_url, timeout=timeout) if embedding_model else default_embedder()
     return Models(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ilstma_lab.models.prompted import Chat
     from ilstma_lab.trace import Turn
 
-Mode = Literal["record", "replay"]
+Mode = Literal["record", "extend", "replay"]
 _KEPT = ("purpose", "model", "reply", "seconds", "prompt_tokens", "reply_tokens", "cached_tokens", "estimated")
 
 
@@ -31,8 +31,8 @@ class Cassette:
     """
 
     def __init__(self, path: str | Path | None = None, *, mode: Mode = "replay"):
-        if mode not in ("record", "replay"):
-            raise InputError(f'mode must be "record" or "replay" (got {mode!r})')
+        if mode not in ("record", "extend", "replay"):
+            raise InputError(f'mode must be "record", "extend" or "replay" (got {mode!r})')
         self.path = Path(path) if path is not None else None
         self.mode = mode
         self._replies: dict[str, dict[str, Any]] = {}
@@ -56,7 +56,7 @@ class Cassette:
 
     def around(self, model: str, chat: Chat | None = None) -> CassetteChat:
         """Return a chat that takes its replies from here; `chat` is needed to record."""
-        if self.mode == "record" and chat is None:
+        if self.mode != "replay" and chat is None:
             raise InputError("a cassette that records needs a chat client to ask")
         return CassetteChat(self, model, chat)
 
@@ -68,6 +68,12 @@ class Cassette:
                 f"this {purpose!r} prompt was never sent to {model}: record it with an endpoint, or replay with on_unknown set"
             )
         return Call(messages=messages, **{**kept, "purpose": purpose})
+
+    def knows(self, model: str, messages: Messages, *, schema: dict | None = None) -> bool:
+        """Return whether the reply to these messages is given from here, and not asked for."""
+        if self.mode == "replay":
+            return True
+        return self.mode == "extend" and prompt_key(model, messages, schema=schema) in self._replies
 
     def add(self, call: Call, *, schema: dict | None = None) -> None:
         """Keep the reply of `call`, and append it to the file where there is one."""
@@ -104,7 +110,7 @@ class CassetteChat:
         self, messages: Messages, *, purpose: str, schema: dict | None = None, on_piece: Callable[[str], None] | None = None
     ) -> Call:
         """Return the recorded reply, or ask and record. Raises UnknownPromptError for an unknown prompt in replay."""
-        if self.cassette.mode == "replay":
+        if self.cassette.knows(self.model, messages, schema=schema):
             call = self.cassette.find(self.model, messages, purpose=purpose, schema=schema)
             if on_piece is not None:
                 on_piece(call.reply)
@@ -115,7 +121,7 @@ class CassetteChat:
 
     def stream(self, messages: Messages, *, purpose: str) -> Stream:
         """Return the recorded reply in one piece, or the model's pieces, recorded once the last has come."""
-        if self.cassette.mode == "replay":
+        if self.cassette.knows(self.model, messages):
             return Stream.of(self.cassette.find(self.model, messages, purpose=purpose))
         return Stream(self._recorded(messages, purpose))
 

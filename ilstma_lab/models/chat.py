@@ -20,13 +20,15 @@ _CUT = " […]"
 class ChatClient:
     """Sends prompts at temperature 0. Replies are cut at `max_reply_tokens` by the endpoint, and at 20,000 characters here.
 
-    What an endpoint refuses of temperature, max_tokens, response_format and stream_options is left out from then on. Other
+    What an endpoint refuses of temperature, max_tokens, response_format and stream_options is left out from then on. `fields` are
+    sent with each request as they are, such as {"cache_prompt": False} to a llama.cpp server whose speed is measured. Other
     arguments go to `Connection` (base_url, timeout, retries, sleep, http_client).
     """
 
-    def __init__(self, model: str, *, max_reply_tokens: int = 1024, **connection: Any):
+    def __init__(self, model: str, *, max_reply_tokens: int = 1024, fields: dict[str, Any] | None = None, **connection: Any):
         self.model = model
         self.max_reply_tokens = max_reply_tokens
+        self.fields = fields
         self.connection = Connection(**connection)
         self._refused: frozenset[str] = frozenset()
 
@@ -91,7 +93,9 @@ class ChatClient:
             given = {name: value for name, value in optional.items() if name not in refused}
             try:
                 response = self.connection.ask(
-                    lambda client, given=given: client.chat.completions.create(model=self.model, messages=said, **given, **fixed)
+                    lambda client, given=given: client.chat.completions.create(
+                        model=self.model, messages=said, extra_body=self.fields, **given, **fixed
+                    )
                 )
             except Refused as error:
                 named = _named(error.text, given)
