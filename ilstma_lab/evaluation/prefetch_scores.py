@@ -15,12 +15,13 @@ from ilstma_lab.evaluation.prefetching import PrefetchRun, Served
 
 @dataclass(frozen=True, slots=True)
 class PrefetchScores:
-    """One policy over one or more workloads, against demand fetching with the same capacity (`baseline`, usually LRU).
+    """One policy over one or more workloads, against demand fetching with the same capacity (`baseline`).
 
-    `hit_ratio`: hits / demands; `near_ratio` counts the last seven turns too. `accuracy`: useful / issued rows, each counted once
-    for each time that it was brought in. `coverage`: misses removed / misses of the baseline; `coverage_in_run`: useful / (useful +
-    misses left). `overprediction`: unused rows / misses of the baseline. `pollution`: misses that hit in the baseline / demands.
-    `lateness`: late / (useful + late). `rows` and `tokens` brought in per demand; `wasted`: tokens of unused rows per hit.
+    `hit_ratio`: hits / demands; `near_ratio` counts the last seven turns too. `accuracy`: useful / issued rows, each counted
+    once for each time that it was brought in. `coverage`: misses removed / misses of the baseline; `coverage_in_run`: useful /
+    (useful + misses left). `overprediction`: unused rows / misses of the baseline. `pollution`: misses that hit in the baseline /
+    demands. `lateness`: late / (useful + late). `rows` and `tokens` brought in per demand; `wasted`: tokens of unused rows per
+    hit.
     """
 
     n: int

@@ -71,8 +71,9 @@ class Workload:
         """The questions that have gold."""
         return tuple(access for access in self.accesses if access.demand)
 
+    @cached_property
     def data_hash(self) -> str:
-        """Return what identifies rows, questions, gold, recall and order: 16 hexadecimal digits of a SHA-256."""
+        """What identifies rows, questions, gold, recall and order: 16 hexadecimal digits of a SHA-256."""
         digest = hashlib.sha256()
         for at in range(len(self.table)):
             digest.update(f"{self.table.text(at)}\0{self.table.created[at]}\0".encode("utf-8", "surrogatepass"))

@@ -96,6 +96,13 @@ class Columns:
         other._resize(self.size)
         return other
 
+    def __getstate__(self) -> dict:
+        return {"dim": self.dim, "size": self.size, "arrays": {name: array[: self.size] for name, array in self._arrays.items()}}
+
+    def __setstate__(self, state: dict) -> None:
+        self.dim, self._arrays = state["dim"], state["arrays"]
+        self._resize(state["size"])
+
     def _grow(self, capacity: int) -> None:
         for name, old in self._arrays.items():
             new = np.empty((capacity, *old.shape[1:]), old.dtype)

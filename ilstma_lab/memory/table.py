@@ -433,6 +433,15 @@ class MemoryTable(ReadableTable):
             other._seq = self._seq
             return other
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs for a sweep: a table in memory, since a file has one writer."""
+        if self._file is not None:
+            raise InputError("a table that is tied to a file stays in its process: hand over table.fork()")
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
+
 
 class _Texts(Sequence):
     """The texts of some rows, joined only when one is looked at: a million of them are never all in memory twice."""

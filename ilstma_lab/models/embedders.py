@@ -35,6 +35,9 @@ class UniversalSentenceEncoder:
         self._encoder = None
         self._lock = Lock()
 
+    def __reduce__(self) -> tuple:
+        return type(self), ()  # another process reads the weights itself, if it embeds at all
+
     def embed(self, texts: Sequence[str], kind: Literal["row", "query"]) -> np.ndarray:
         """Return float32 rows of length 1, shape (len(texts), 512); a blank text gives a row of zeros."""
         return in_pieces(texts, self._encode, dim=self.dim)

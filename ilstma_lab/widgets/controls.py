@@ -151,6 +151,15 @@ class Switch(Control):
         return ipywidgets.Checkbox(value=default, description=self.label, indent=False)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Press(Switch):
+    """On or off, as a button that stays pressed."""
+
+    def widget(self, default: bool) -> ipywidgets.Widget:
+        """Return the control, at its default."""
+        return ipywidgets.ToggleButton(value=default, description=self.label, tooltip=self.about)
+
+
 def slider(
     default: float, low: float, high: float, step: float, *, label: str, unit: str = "", digits: int = 1, **more: Any
 ) -> Any:
@@ -167,6 +176,11 @@ def choice(default: Any, options: Mapping[str, Any], *, label: str = "", dropdow
 def switch(default: bool, *, label: str, **more: Any) -> Any:
     """Return a field that is on or off."""
     return _field(default, Switch(label=label, **more))
+
+
+def press(*, label: str, about: str = "", **more: Any) -> Any:
+    """Return a field that is off until its button is pressed."""
+    return _field(False, Press(label=label, about=about, **more))
 
 
 def control_of(parameters: type | object) -> dict[str, Control]:

@@ -39,6 +39,8 @@ class Explorable(ipywidgets.VBox):
     reset_words: ClassVar[str] = "Reset to the paper"
     presets: ClassVar[Mapping[str, Any]] = {}
     rows: ClassVar[Rows] = ()
+    given: str = ""
+    """The name under which `python()` shows what the constructor is given beside parameters, such as a table."""
     refine: ClassVar[Any] = None
     """`refine(self, p, result)` returns a fuller result, as slowly as it must."""
 
@@ -122,8 +124,11 @@ class Explorable(ipywidgets.VBox):
         return {"explorable": type(self).__name__, "version": 1, "parameters": asdict(self.parameters)}
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any] | str) -> Explorable:
-        """Return the explorable that `state` (a dict, or its JSON) describes. Raises InputError where it is another's."""
+    def from_state(cls, state: Mapping[str, Any] | str, *given: Any) -> Explorable:
+        """Return the explorable that `state` (a dict, or its JSON) describes; `given` as its constructor takes it.
+
+        Raises InputError where the state is another's.
+        """
         try:
             known = json.loads(state) if isinstance(state, str) else dict(state)
             name, version, parameters = known["explorable"], known["version"], dict(known["parameters"])
@@ -131,14 +136,15 @@ class Explorable(ipywidgets.VBox):
             raise InputError(f"this is no state of an explorable ({error!r}): give what state() returned, or its JSON") from None
         if (name, version) != (cls.__name__, 1):
             raise InputError(f"this is a state of {name}, version {version}; {cls.__name__} reads its own, version 1")
-        return cls(**parameters)
+        return cls(*given, **parameters)
 
     def python(self) -> str:
         """Return code that builds this explorable as it stands."""
         kind, usual = type(self), asdict(self.Parameters())
-        changed = ", ".join(f"{name}={value!r}" for name, value in asdict(self.parameters).items() if value != usual[name])
+        changed = [f"{name}={value!r}" for name, value in asdict(self.parameters).items() if value != usual[name]]
+        arguments = ", ".join([self.given, *changed] if self.given else changed)
         load = "" if kind.__module__ == "__main__" else f"from {kind.__module__} import {kind.__name__}\n\n"
-        return f"{load}{kind.__name__}({changed})"
+        return f"{load}{kind.__name__}({arguments})"
 
     def figure(self, name: str = "") -> go.Figure:
         """Return a figure as a static one, its titles put back; the first one without a name."""

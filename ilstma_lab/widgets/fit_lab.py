@@ -29,11 +29,11 @@ from ilstma_lab.plots.fits import (
 from ilstma_lab.plots.spec import Spec
 from ilstma_lab.reprs.words import score
 from ilstma_lab.widgets import fit_data, fit_words
-from ilstma_lab.widgets.controls import choice, slider
+from ilstma_lab.widgets.controls import choice, press, slider
 from ilstma_lab.widgets.explorable import Drawing, Explorable, Pick
 from ilstma_lab.widgets.fit_data import FitData
 from ilstma_lab.widgets.fit_trust import Trust, held, trust
-from ilstma_lab.widgets.point_table import Points, Press
+from ilstma_lab.widgets.point_table import Points
 
 STRENGTHS: dict[str, StrengthCurve] = {"sigmoid": SigmoidStrength(), "linear": LinearStrength(), "power": PowerStrength()}
 RETENTIONS: dict[str, tuple[RetentionCurve, tuple[str, ...]]] = {
@@ -91,13 +91,8 @@ class FitParameters:
     fsrs_decay: float = slider(
         0.1542, 0.1, 0.8, 0.01, label="Decay", about="FSRS-6; S is the days until 90 %", digits=2, when=("retention", "fsrs")
     )
-    fit: bool = field(default=False, metadata={"control": Press(label="Fit", about="Find the best numbers for these data")})
-    bootstrap: bool = field(
-        default=False,
-        metadata={
-            "control": Press(label="Bootstrap by item", about=f"Fit {_DRAWS} logs of items drawn anew", when=("kind", "recalls"))
-        },
-    )
+    fit: bool = press(label="Fit", about="Find the best numbers for these data")
+    bootstrap: bool = press(label="Bootstrap by item", about=f"Fit {_DRAWS} logs of items drawn anew", when=("kind", "recalls"))
     pair: str = choice("limit_days rate", _PAIRS, label="Likelihood over", when=_SIGMOID)
     n: int = slider(2, 1, _RECALLS, 1, label="n", about="recalls", shown=False)
 
@@ -167,8 +162,8 @@ class FitLab(Explorable):
 
     def python(self) -> str:
         """Return code that builds this lab as it stands; `log` stands for the reader's own."""
-        code = super().python().replace(", kind='points'", "")  # it follows from the data
-        return code if self._own is None else code.replace("FitLab(", "FitLab(log, ").replace(", )", ")")
+        self.given = "" if self._own is None else "log"
+        return super().python().replace(", kind='points'", "")  # it follows from the data
 
     # -- parameters ----------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A small table in which a reader writes points, and a button that stays pressed: two controls of the fit lab."""
+"""A small table in which a reader writes points: a control of the fit lab."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import ipywidgets
 import traitlets
 
 from ilstma_lab.reprs.markup import Html, page, tag
-from ilstma_lab.widgets.controls import Control, Switch
+from ilstma_lab.widgets.controls import Control
 from ilstma_lab.widgets.shell import Shell, module
 
 
@@ -42,12 +42,3 @@ class Points(Control):
     def widget(self, default: str) -> ipywidgets.DOMWidget:
         """Return the control, at its default."""
         return PointTable(value=default, label=self.label)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Press(Switch):
-    """On or off, as a button that stays pressed."""
-
-    def widget(self, default: bool) -> ipywidgets.Widget:
-        """Return the control, at its default."""
-        return ipywidgets.ToggleButton(value=default, description=self.label, tooltip=self.about)
