@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ilstma_lab import cli_prefetch, cli_referee
 from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.terminal import Progress, printable, say
 
@@ -45,20 +46,18 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     retrieval.add_argument("--json", dest="json_file", metavar="FILE", help="write the figures to FILE")
     retrieval.add_argument("--plot", type=_figure_file, metavar="FILE", help="draw them: FILE.html, or FILE.json for plotly")
     retrieval.set_defaults(run=run)
+    cli_referee.add_parser(parts)
+    cli_prefetch.add_parser(parts)
 
 
 def run(args: Namespace) -> int:
     """Print a table for each data set, and write what was asked for."""
-    from ilstma_lab.evaluation.datasets import load_dataset
     from ilstma_lab.evaluation.retrieval import embed_once
     from ilstma_lab.models import offline
 
-    _check_places(args.json_file, args.plot)
-    configs = {given: _config(given) for given in args.config}
-    names = list(dict.fromkeys(name for name in args.data.split(",") if name.strip()))
-    sets = {name.strip(): load_dataset(name.strip(), data_dir=args.data_dir) for name in names}
-    if not sets:
-        raise InputError("--data names no data set; try --data ilstma5")
+    check_places(args.json_file, args.plot)
+    configs = {given: config_of(given) for given in args.config}
+    sets = datasets(args)
     models = embed_once(offline())
     comparisons = []
     for name, topics in sets.items():
@@ -66,6 +65,16 @@ def run(args: Namespace) -> int:
         print(printable(comparisons[-1].text(by_kind=args.by_kind)), end="\n\n", flush=True)
     _write(args, comparisons)
     return 0
+
+
+def datasets(args: Namespace) -> dict[str, list[Topic]]:
+    """Return the data sets that --data names, by name. Raises InputError where it names none."""
+    from ilstma_lab.evaluation.datasets import load_dataset
+
+    names = list(dict.fromkeys(name.strip() for name in args.data.split(",") if name.strip()))
+    if not names:
+        raise InputError("--data names no data set; try --data ilstma5")
+    return {name: load_dataset(name, data_dir=args.data_dir) for name in names}
 
 
 def _compare(name: str, topics: Sequence[Topic], configs: dict[str, Config], models: Models) -> Comparison:
@@ -96,30 +105,32 @@ def _baselines(topics: Sequence[Topic]) -> list[RetrievalReport]:
 def _write(args: Namespace, comparisons: Sequence[Comparison]) -> None:
     if args.json_file:
         figures = [comparison.to_dict(by_kind=args.by_kind) for comparison in comparisons]
-        _save(args.json_file, json.dumps(figures, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
+        save(args.json_file, json.dumps(figures, ensure_ascii=False, allow_nan=False, indent=1) + "\n")
     if args.plot:
         from ilstma_lab.plots.retrieval import found_share
         from ilstma_lab.plots.template import page
 
         figure = found_share(comparisons)
-        _save(args.plot, page(figure) if args.plot.endswith(".html") else figure.to_json())
+        save(args.plot, page(figure) if args.plot.endswith(".html") else figure.to_json())
 
 
-def _save(path: str, text: str) -> None:
+def save(path: str, text: str) -> None:
+    """Write `text` to `path`. Raises InputError where that cannot be done."""
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path} cannot be written ({error.strerror}): give another place") from None
 
 
-def _check_places(*paths: str | None) -> None:
-    """Measuring takes minutes: that there is no such folder is said before."""
+def check_places(*paths: str | None) -> None:
+    """Raise InputError where a folder is missing: measuring takes minutes, so that is said before."""
     for path in filter(None, paths):
         if not Path(path).parent.is_dir():
             raise InputError(f"{path} cannot be written: there is no folder {Path(path).parent}")
 
 
-def _config(given: str) -> Config:
+def config_of(given: str) -> Config:
+    """Return a preset by its name, or the config that a JSON file holds. Raises InputError, FormatError."""
     from ilstma_lab.config import Config
 
     if given in _PRESETS:

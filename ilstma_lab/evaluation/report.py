@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from ilstma_lab.evaluation.bootstrap import Band
 from ilstma_lab.evaluation.retrieval import RetrievalReport
+from ilstma_lab.evaluation.tables import both_bands, figures_of, table_head, table_lines
 from ilstma_lab.terminal import fit
 
 _LEVELS = ("A@1", "B@1", "B@2", "B@5", "found", "MRR", "rows")
@@ -68,9 +66,9 @@ class Comparison:
             "left_out": first.left_out,
             "topics": list(first.topics),
             "rows": self.rows,
-            "systems": {report.system: _figures(report.bands, topics=len(report.topics)) for report in self.reports},
+            "systems": {report.system: figures_of(report.bands, topics=len(report.topics)) for report in self.reports},
             "differences": {
-                f"{self.favourite} - {other.system}": _figures(self.mine.difference, other, topics=len(other.topics))
+                f"{self.favourite} - {other.system}": figures_of(self.mine.difference, other, topics=len(other.topics))
                 for other in self.others
             },
             "lost_by_referee": {report.system: report.lost_by_referee for report in self.reports if report.dual},
@@ -80,17 +78,17 @@ class Comparison:
         return figures
 
     def _levels(self) -> Iterator[str]:
-        yield _head(_LEVELS, width=14)
+        yield table_head(_LEVELS, width=14)
         for report in self.reports:
-            yield from _lines(report.system, _LEVELS, _both(report.bands, topics=len(report.topics)), width=14)
+            yield from table_lines(report.system, _LEVELS, both_bands(report.bands, topics=len(report.topics)), width=14)
 
     def _differences(self) -> Iterator[str]:
         if self.others:
             yield ""
-            yield _head(_DIFFERENCES, width=17)
+            yield table_head(_DIFFERENCES, width=17)
         for other in self.others:
-            bands = _both(self.mine.difference, other, topics=len(other.topics))
-            yield from _lines(f"{self.favourite} - {other.system}", _DIFFERENCES, bands, width=17, sign="+")
+            bands = both_bands(self.mine.difference, other, topics=len(other.topics))
+            yield from table_lines(f"{self.favourite} - {other.system}", _DIFFERENCES, bands, width=17, sign="+")
 
     def _notes(self, left_out: int) -> Iterator[str]:
         yield ""
@@ -101,45 +99,3 @@ class Comparison:
             if failed := sum(bool(outcome.error) for outcome in report.outcomes):
                 yield f"{fit(report.system, 40)}: a branch failed on {failed} questions"
         yield f"{left_out} questions without gold are left out"
-
-
-def _both(bands: Callable[..., Mapping[str, Band]], *arguments: Any, topics: int) -> list[Mapping[str, Band]]:
-    return [bands(*arguments, by=by) for by in (("question", "topic") if topics > 1 else ("question",))]
-
-
-def _head(metrics: Sequence[str], *, width: int) -> str:
-    return (" " * 24 + "".join(metric.ljust(width) for metric in metrics)).rstrip()
-
-
-def _lines(
-    name: str, metrics: Sequence[str], bands: Sequence[Mapping[str, Band]], *, width: int, sign: str = ""
-) -> Iterator[str]:
-    """Yield a line with means and bands by question and, where there are such bands, one below it with those by topic."""
-    for number, by in enumerate(bands):
-        cells = [_cell(metric, by[metric], sign=sign, below=number > 0).ljust(width) for metric in metrics]
-        yield (fit(name if number == 0 else "", 23).ljust(24) + "".join(cells)).rstrip()
-
-
-def _cell(metric: str, band: Band, *, sign: str, below: bool) -> str:
-    if np.isnan(band.mean) or metric == "rows":
-        return "" if below else "-" if np.isnan(band.mean) else f"{band.mean:.2f}"
-    mean = _share(band.mean, sign)
-    ends = f"{_share(band.low, sign)}{'..' if sign else '-'}{_share(band.high, sign)}"
-    return f"{' ' * len(mean) if below else mean} {ends}"
-
-
-def _share(value: float, sign: str) -> str:
-    """Return a share between -1 and 1, always as wide: ".87", "1.0"; with a sign "+.09"."""
-    text = f"{value + 0.0:{sign}.2f}"
-    return text[:-1] if text.endswith("1.00") else text.replace("0.", ".", 1)
-
-
-def _figures(bands: Callable[..., Mapping[str, Band]], *arguments: Any, topics: int) -> dict[str, dict[str, float | None]]:
-    by_question, by_topic = [*_both(bands, *arguments, topics=topics), None][:2]
-    figures = {}
-    for metric, band in by_question.items():
-        ends = {"mean": band.mean, "low": band.low, "high": band.high}
-        if by_topic:
-            ends |= {"topic_low": by_topic[metric].low, "topic_high": by_topic[metric].high}
-        figures[metric] = {name: None if np.isnan(value) else round(value, 6) for name, value in ends.items()}
-    return figures
