@@ -6,6 +6,7 @@ In the field's words a question with gold rows is a demand access, a row is a bl
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,11 +15,14 @@ from functools import cached_property
 import numpy as np
 
 from ilstma_lab.config import Config
-from ilstma_lab.evaluation.datasets import Topic
+from ilstma_lab.errors import InputError
+from ilstma_lab.evaluation.datasets import Topic, load_dataset
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models, offline
 from ilstma_lab.protocols import Query
+from ilstma_lab.replay import Session
 from ilstma_lab.retrieval.dual import DualRetriever
+from ilstma_lab.trace import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,11 @@ class Workload:
         """The questions that have gold."""
         return tuple(access for access in self.accesses if access.demand)
 
+    @property
+    def golds(self) -> tuple[tuple[int, ...], ...]:
+        """The gold rows of every question, () where no row answers it: what an oracle is given as its future."""
+        return tuple(access.gold for access in self.accesses)
+
     @cached_property
     def data_hash(self) -> str:
         """What identifies rows, questions, gold, recall and order: 16 hexadecimal digits of a SHA-256."""
@@ -94,6 +103,33 @@ def workload_of(topic: Topic, *, models: Models | None = None) -> Workload:
             Access(question.id, question.question, question.asked_at, gold, gold[:1], question.group or question.kind)
         )
     return Workload(topic.name, table, tuple(accesses))
+
+
+def load_workloads(name: str, data_dir: str | os.PathLike[str] | None = None, *, models: Models | None = None) -> list[Workload]:
+    """Return the workloads of a data set, one a topic, in its order and with perfect recall; `name` as for `load_dataset`."""
+    models = models or offline()
+    return [workload_of(topic, models=models) for topic in load_dataset(name, data_dir=data_dir)]
+
+
+def workload_of_session(
+    session: Session | Sequence[Turn], table: MemoryTable | None = None, *, name: str = "your chat"
+) -> Workload:
+    """Return the questions of a chat; gold is what each answer rested on (`turn.recalled`), a proxy that nobody has checked.
+
+    Turns without their session need `table`, as it was before the first of them. Rows that the chat itself added are not in it:
+    a question that rests on them alone is no demand. Failed turns are left out. Raises InputError where there is no table.
+    """
+    turns = session.turns if isinstance(session, Session) else session
+    table = session.start.table if isinstance(session, Session) else table
+    if table is None:
+        raise InputError("turns do not hold the rows they recalled: give the table as it was before the first of them")
+    accesses = []
+    for turn in turns:
+        if not turn.failure:
+            rows = tuple(row for row in turn.recalled if row in table)
+            accesses.append(Access(f"turn {turn.number}", turn.question, turn.at, rows, rows, "hit" if turn.hit else "miss"))
+    order = "as you asked them; what answers each is taken to be what its answer rested on, a proxy"
+    return Workload(name, table.fork(), tuple(accesses), order=order)
 
 
 def with_retrieval(workload: Workload, config: Config | None = None, *, models: Models | None = None) -> Workload:
