@@ -85,7 +85,7 @@ class WorkloadCard:
         said = f"Order of the questions: {'; '.join(self.orders)}. Another order gives other hit ratios."
         if self.steps:
             on = sum(step > 0 for step in self.steps)
-            said += f" Here {on} of {len(self.steps)} steps go on in the conversation, which favours the next rows."
+            said += f" Here {on} of {len(self.steps)} steps go on in the conversation: the more do, the better for the next rows."
         if self.days and max(self.days) == 0:
             said += " All are asked at one moment, so no time passes between them."
         return said
@@ -140,7 +140,7 @@ class WorkloadCard:
         from ilstma_lab.reprs.words import count
 
         asked = f"{count(self.questions, 'question')} over {count(self.rows, 'row')}, {self.demands:,} with an answer in them"
-        return asked + (f"; {self.seen_before:.0%} ask for a row seen before" if self.demands else "")
+        return asked + (f"; {self.seen_before:.0%} of these ask for a row seen before" if self.demands else "")
 
 
 def workload_card(workloads: Sequence[Workload]) -> WorkloadCard:

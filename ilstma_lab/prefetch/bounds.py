@@ -61,13 +61,14 @@ def bounds(sequences: Sequence[Demands], *, k: int = 3, offset: int = 5) -> tupl
             refill_ceiling(k),
             n,
             f"Assumes that the cache is filled on a miss only and that each row is asked for once: after a miss come at most {k} "
-            "hits. Questions that return to a row may pass it.",
+            "hits. Questions that return to a row, or that no row answers, may lead past it.",
         ),
         Bound(
             "unlimited oracle",
             share(lambda demands: oracle_hits(demands, k)),
             n,
-            f"Assumes that the coming questions are known and that the cache is filled on a miss only, with any {k} rows.",
+            f"Assumes that the coming questions are known and that the cache is filled on a miss only, with any {k} rows; "
+            "a question that no row answers counts for nothing and fills it too.",
         ),
     )
 
@@ -150,7 +151,7 @@ def oracle_hits(demands: Demands, k: int, *, offset: int | None = None) -> int:
     """Return the most hits of any prefetcher that fills `k` places on a miss only, within `offset` of the missed question's row.
 
     `offset` None: from the whole table. A run of hits may be left early, so that the next miss falls where its window is worth
-    more. A question that no row answers empties the cache, has no window, and does not count.
+    more. A question that no row answers is a miss that does not count: with an offset it empties the cache, else it fills it too.
     """
     _check(k)
     coming = [_rows(gold) for gold in demands]

@@ -220,7 +220,7 @@ def test_a_card_as_a_frame_and_as_text():
     assert frame.loc["reuse distance 0 or less", "value"] == 0.2
     assert frame.loc["step: 1 on", "value"] == 0.25
     assert "5 questions over 12 rows" in str(card)
-    assert "40% ask for a row seen before" in str(card)
+    assert "40% of these ask for a row seen before" in str(card)
     assert ".600" in str(card)
 
 
