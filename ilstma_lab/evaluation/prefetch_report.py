@@ -19,7 +19,7 @@ from ilstma_lab.evaluation.tables import NAME_WIDTH, ends, share
 from ilstma_lab.evaluation.workload import Workload
 from ilstma_lab.prefetch.bounds import Bound, bounds
 from ilstma_lab.protocols import Prefetcher
-from ilstma_lab.terminal import fit
+from ilstma_lab.terminal import fit, hang
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,8 @@ class PolicyComparison:
         for policy in self.runs:
             yield self._line(policy)
         yield ""
-        yield from (str(bound) for bound in self.bounds)
+        for bound in self.bounds:
+            yield from hang(f"{share(bound.ratio)}  ", f"{bound.name}. {bound.assumes}")
         yield f"The paper reports {MEAN_HIT_PERCENT:.2f} % of hits on its own questions, with a window that it does not state."
         yield f"The order of the questions ({self.workloads[0].order}) is part of the result."
 
@@ -123,7 +124,7 @@ def compare_policies(
         name: tuple(replay_policy(workload, policy, policy=name, match=match) for workload in workloads)
         for name, policy in policies.items()
     }
-    limits = bounds([_positions(workload) for workload in workloads], k=k, offset=offset)
+    limits = bounds([workload.gold_positions for workload in workloads], k=k, offset=offset)
     return PolicyComparison(data, tuple(workloads), runs, limits, baseline, rival)
 
 
@@ -204,10 +205,6 @@ def _splits(topics: Sequence[str], seed: int) -> list[tuple[str, ...]]:
         return list(itertools.combinations(topics, size))
     draw = np.random.default_rng(seed)
     return [tuple(draw.choice(topics, size, replace=False).tolist()) for _ in range(_MOST_SPLITS)]
-
-
-def _positions(workload: Workload) -> list[tuple[int, ...]]:
-    return [tuple(workload.table.position(row) for row in access.gold) for access in workload.accesses]
 
 
 def _number(value: float) -> str:

@@ -80,6 +80,11 @@ class Workload:
         """The gold rows of every question, () where no row answers it: what an oracle is given as its future."""
         return tuple(access.gold for access in self.accesses)
 
+    @property
+    def gold_positions(self) -> tuple[tuple[int, ...], ...]:
+        """`golds` as positions in creation order, in which the bounds count distances."""
+        return tuple(tuple(map(self.table.position, gold)) for gold in self.golds)
+
     @cached_property
     def data_hash(self) -> str:
         """What identifies rows, questions, gold, recall and order: 16 hexadecimal digits of a SHA-256."""

@@ -67,7 +67,7 @@ def answer(query: Query, memory: ShortTermMemory) -> Messages:
 
 def read(query: Query, chunks: Sequence[Chunk]) -> Messages:
     """Return the prompt of branch A's reader: which one dialogue of these excerpts holds the answer?"""
-    excerpts = "\n".join(fence("excerpt", chunk.text, number=number) for number, chunk in enumerate(chunks, 1))
+    excerpts = "\n".join(fence("excerpt", chunk.text) for chunk in chunks)  # not numbered: a model would take that for the row
     return ("system", _texts(query.text).READ), ("user", f"{excerpts}\n\n{_question(query)}")
 
 
