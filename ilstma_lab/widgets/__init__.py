@@ -4,7 +4,8 @@ from ilstma_lab.widgets.chat import ChatLab
 from ilstma_lab.widgets.curve_picker import CurvePicker
 from ilstma_lab.widgets.explorable import Explorable
 from ilstma_lab.widgets.fit_lab import FitLab
+from ilstma_lab.widgets.inspector import TableInspector
 from ilstma_lab.widgets.light_figure import LightFigure
 from ilstma_lab.widgets.sigmoid_explorer import SigmoidExplorer
 
-__all__ = ["ChatLab", "CurvePicker", "Explorable", "FitLab", "LightFigure", "SigmoidExplorer"]
+__all__ = ["ChatLab", "CurvePicker", "Explorable", "FitLab", "LightFigure", "SigmoidExplorer", "TableInspector"]
