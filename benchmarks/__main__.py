@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import durability, importing, memory, prefetch, search, turn
+from benchmarks import durability, importing, memory, overlap, prefetch, search, turn
 from benchmarks.measure import Result
 
-NAMES = ("turn", "durability", "prefetch", "search", "memory", "importing")
+NAMES = ("turn", "durability", "prefetch", "overlap", "search", "memory", "importing")
 
 
 def main() -> int:
@@ -40,6 +40,7 @@ def _benchmarks(folder: Path, memory_rows: list[int]) -> dict[str, Callable[[], 
         "turn": turn.run,
         "durability": lambda: durability.run(folder=folder),
         "prefetch": prefetch.run,
+        "overlap": overlap.run,
         "search": search.run,
         "memory": lambda: memory.run(folder=folder, rows=tuple(memory_rows)),
         "importing": importing.run,

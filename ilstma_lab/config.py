@@ -23,6 +23,8 @@ class Config:
     `touch`: which rows count as recalled, those that the answer "used" on a hit and all recalled ones on a miss ("paper"), or
     only those that the answer rests on ("used"). `write`: buffered touches reach the table "before" the cache is overwritten, or
     "after", as section 3.6.2 prints it. `trace`: whether a Turn keeps the "top" 20 candidates of each branch or "full".
+    `overlap`: recall begins while the judge still thinks, which the paper does not do. A miss waits for the longer of the two;
+    a hit has paid for a recall that it does not need. An endpoint that serves one request at a time gains nothing by it.
 
     >>> Config().prefetch.place.form, Config.literal().prefetch.place.form
     ('nearness', 'literal')
@@ -35,6 +37,7 @@ class Config:
     touch: Literal["paper", "used"] = "paper"
     write: Literal["before", "after"] = "before"
     trace: Literal["top", "full"] = "top"
+    overlap: bool = False
 
     def __post_init__(self) -> None:
         for name, allowed in (("touch", ("paper", "used")), ("write", ("before", "after")), ("trace", ("top", "full"))):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -26,6 +28,7 @@ from ilstma_lab.summaries import Summaries
 from ilstma_lab.trace import Failure, RowView, Turn, Verdict
 
 _LONG_AGO = timedelta(days=30)
+_NOT_NEEDED = "started with the judge, not needed: the judge answered"
 
 
 class ClockWarning(UserWarning):
@@ -173,6 +176,7 @@ class _RunningTurn:
         self.query = Query(question, at, lab.table.embedder)
         self.verdict: Verdict | None = None
         self.recall: Recall | None = None
+        self.ahead: Future[Recall] | None = None
         self.selection = None
         self.answer = ""
         self.recalled: tuple[int, ...] = ()
@@ -185,29 +189,30 @@ class _RunningTurn:
     def run(self) -> Turn:
         begun = time.perf_counter()
         self.collect()
-        hit = self.judge()
-        try:
-            if hit:
-                self.keep()
-            else:
-                self.memory.clear_for_miss()
-                self.read_table()
-                self.find()
-                self.inject_summary()
-            self.reply()
-        except Exception as error:
-            message = str(error) or "no message came with it; the question is kept, and retry() asks it again"
-            self.failure = Failure(9, type(error).__name__, message)
-            self.memory.restore(self.segments)
+        with self.recall_ahead():
+            hit = self.judge()
+            try:
+                if hit:
+                    self.keep()
+                else:
+                    self.memory.clear_for_miss()
+                    if self.ahead is None:
+                        self.read_table()
+                    self.find()
+                    self.inject_summary()
+                self.reply()
+            except Exception as error:
+                message = str(error) or "no message came with it; the question is kept, and retry() asks it again"
+                self.failure = Failure(9, type(error).__name__, message)
+                self.memory.restore(self.segments)
             answered = time.perf_counter()
-        else:
-            answered = time.perf_counter()
+        if not self.failure:
             self.finish(hit)
         return self._turn(hit and not self.failure, begun, answered)
 
     def finish(self, hit: bool) -> None:
         """After the answer: write and prefetch in their order (a hit leaves the cache), history, a summary that is due."""
-        waits = hit and self.lab.config.prefetch.trigger == "miss"
+        waits = hit and getattr(self.lab.prefetcher, "trigger", self.lab.config.prefetch.trigger) == "miss"
         if self.lab.config.write == "after" and not waits:
             self.prefetch()
         self.write(waits)
@@ -224,6 +229,19 @@ class _RunningTurn:
             self._note_rows(self.memory.cache)
             step.read["question"] = self.question
             step.wrote["cleared"] = ["relevant"]
+
+    @contextmanager
+    def recall_ahead(self) -> Iterator[None]:
+        """With `overlap`, the table is read and searched while the judge thinks; the search has ended when this has."""
+        if not self.lab.config.overlap or self.lab._count == 0:
+            yield
+            return
+        self.read_table()
+        with ThreadPoolExecutor(1) as pool:
+            self.ahead = pool.submit(self._search)
+            yield
+            if self.verdict and self.verdict.hit:
+                self.drop_recall()
 
     def judge(self) -> bool:
         with self.record.step(2, otherwise="the judge failed, which counts as a miss") as step:
@@ -255,7 +273,7 @@ class _RunningTurn:
 
     def find(self) -> None:
         with self.record.step(6, otherwise="nothing is recalled: the answer is made from the other segments") as step:
-            recall = self.lab.retriever.retrieve(self.query, self.table, now=self.at)
+            recall = self.ahead.result() if self.ahead else self._search()
             branch_a, branch_b = recall.branch_a, recall.branch_b
             self.recall, self.recalled = recall, self._live(recall.recalled)
             self.memory.fill_relevant(self.recalled)
@@ -264,6 +282,12 @@ class _RunningTurn:
             step.wrote["relevant"] = list(self.recalled)
             step.calls += branch_a.reading.calls
             step.note = "; ".join(filter(None, [recall.reason, branch_a.error, branch_b.error]))
+
+    def drop_recall(self) -> None:
+        """A hit needs no recall: of the one that was started, what it asked is noted, and nothing else."""
+        with self.record.step(6, otherwise=_NOT_NEEDED) as step:
+            step.note = _NOT_NEEDED
+            step.calls += self.ahead.result().branch_a.reading.calls
 
     def inject_summary(self) -> None:
         with self.record.step(5, otherwise="the answer is made without a summary") as step:
@@ -316,7 +340,7 @@ class _RunningTurn:
         with self.record.step(7, otherwise="the cache stays as it is") as step:
             context = PrefetchContext(self.query, self.recalled, self.table, self.at, row=self.row)
             selection = self.lab.prefetcher.select(context)
-            if selection.chosen:
+            if selection.chosen or self.recalled:
                 self.memory.fill_cache([row for row in selection.rows if row.chosen])
             self.selection = selection
             step.read.update(centre=selection.centre, window=len(selection.rows))
@@ -331,6 +355,9 @@ class _RunningTurn:
             step.calls += self.lab.summaries.update(self.table, at=self.at)
             step.note = "a group is full: summarised after the answer"
             step.wrote["summaries"] = len(self.table.summaries)
+
+    def _search(self) -> Recall:
+        return self.lab.retriever.retrieve(self.query, self.table, now=self.at)
 
     def _rows_of_answer(self) -> list[MemoryEntry]:
         return [self.table[row] for row in self.recalled if row in self.table]

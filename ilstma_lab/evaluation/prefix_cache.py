@@ -27,9 +27,10 @@ _SEGMENT = re.compile(rf"^<({'|'.join(SEGMENTS)})>\n.*?\n</\1>$", re.DOTALL | re
 
 @dataclass(frozen=True, kw_only=True)
 class PrefixCache:
-    """How prefixes are remembered: in whole blocks of `block_tokens`, from `least_tokens` on, those of the last `prompts` prompts.
+    """How prefixes are remembered: in whole blocks of `block_tokens`, from `least_tokens` on, of the last `prompts` prompts.
 
-    `prompts` None remembers all. An endpoint may also forget after minutes; recorded turns are taken to follow close on another.
+    `prompts` None remembers those of all. Endpoints also forget after minutes: recorded turns are taken to follow close on each
+    other.
     """
 
     block_tokens: int = 1
@@ -110,8 +111,8 @@ class Speeds:
 
     def __str__(self) -> str:
         return (
-            f"{self.prompt_per_second:.0f} prompt and {self.reply_per_second:.1f} reply tokens a second, {self.fixed_seconds:.2f} s "
-            f"a call, residual {self.residual_seconds:.2f} s (n = {self.n})"
+            f"{self.prompt_per_second:.0f} prompt and {self.reply_per_second:.1f} reply tokens a second, "
+            f"{self.fixed_seconds:.2f} s a call, residual {self.residual_seconds:.2f} s (n = {self.n})"
         )
 
 
@@ -146,7 +147,9 @@ def served(turns: Sequence[Turn], *, speeds: Speeds, cache: PrefixCache | None =
             for call, fresh in zip(calls, fresh_tokens(calls, cache=cache), strict=True)
         ]
     )
-    return [replace(turn, calls={step: tuple(next(timed) for _ in calls) for step, calls in turn.calls.items()}) for turn in turns]
+    return [
+        replace(turn, calls={step: tuple(next(timed) for _ in calls) for step, calls in turn.calls.items()}) for turn in turns
+    ]
 
 
 def reordered(turns: Sequence[Turn], segments: Sequence[str] = VOLATILE_FIRST) -> list[Turn]:

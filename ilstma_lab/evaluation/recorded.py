@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+
+import numpy as np
 
 from ilstma_lab.clock import ManualClock
 from ilstma_lab.config import Config
 from ilstma_lab.engine import ILSTMA
+from ilstma_lab.errors import InputError
+from ilstma_lab.evaluation.bootstrap import Band, bootstrap
 from ilstma_lab.evaluation.datasets import RecallQuestion, load_topic
+from ilstma_lab.evaluation.prefix_cache import CacheEffect, Speeds, calls_of, fit_speeds, with_prefix_cache
+from ilstma_lab.evaluation.timing import TimeModel, call_seconds, model_seconds, time_model
 from ilstma_lab.memory.segments import SegmentLimits
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models, offline
@@ -21,8 +27,6 @@ NO_PREFIX_CACHE = {"cache_prompt": False}
 
 SMALL = replace(Config.measured(), short_term=SegmentLimits(token_budget=600, history_turns=2))
 """Prompts that a small model on two cores reads in seconds."""
-
-BEFORE_ANSWER = (2, 6, 9)
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,116 @@ def ask_both(topic: str, models: Models, *, config: Config = SMALL) -> Iterator[
         yield AskedTwice(question, *turns)
 
 
-def model_seconds(turn: Turn) -> float:
-    """Return the seconds of the turn's calls until its answer stood: judgement, reading, answer."""
-    return sum(call.seconds for step in BEFORE_ANSWER for call in turn.calls.get(step, ()))
+# -- what it comes to --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class HitAnswer:
+    """A hit's answer and the label's facts that it does not hold, word for word; without facts only a reader can judge it."""
+
+    question: RecallQuestion
+    answer: str
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RecordedReport:
+    """What `n` questions of a recording come to. Seconds are the model's, until the answer stood.
+
+    `difference`: with prefetch less without, paired by question; bands are drawn by question. `judge_hit_seconds` and
+    `judge_miss_seconds`: the judgement where it said yes, which writes the answer too, and where it said no. `parts`: the means
+    J, F and A. `tokens`: prompt and reply tokens a question with and without prefetch. `false_hits` lack a fact of the label,
+    `unchecked` hits have a label without facts. `facts_held`: answers that hold all facts, with and without prefetch, of the
+    `with_facts` questions whose label has some. `cached`: the same turns behind an endpoint that remembers every prefix.
+    """
+
+    model: str
+    n: int
+    hits: int
+    judged: int
+    with_prefetch: Band
+    without: Band
+    difference: Band
+    judge_hit_seconds: float
+    judge_miss_seconds: float
+    parts: TimeModel
+    tokens: tuple[float, float]
+    speeds: Speeds
+    cached: CacheEffect
+    false_hits: tuple[HitAnswer, ...]
+    unchecked: tuple[HitAnswer, ...]
+    facts_held: tuple[int, int]
+    with_facts: int
+    failed: int
+
+    @property
+    def hit_rate(self) -> float:
+        """Hits by all questions, the first too, which is not judged."""
+        return self.hits / self.n
+
+    def __str__(self) -> str:
+        from ilstma_lab.reprs.recorded import recorded_text
+
+        return recorded_text(self)
+
+    def _repr_html_(self) -> str:
+        from ilstma_lab.reprs.recorded import recorded_html
+
+        return recorded_html(self)
+
+
+def recorded_report(asked: Iterable[AskedTwice]) -> RecordedReport:
+    """Return what a recording comes to. Raises InputError where nothing was asked, or no judgement was made."""
+    asked = tuple(asked)
+    if not asked:
+        raise InputError("nothing was asked: give what ask_both yields")
+    prefetched, full = [one.prefetched for one in asked], [one.full for one in asked]
+    seconds = np.array([one.seconds for one in asked])  # (n_questions, 2)
+    with_prefetch, without, difference = bootstrap(np.column_stack([seconds, seconds[:, 0] - seconds[:, 1]]))
+    parts = time_model(prefetched, full)
+    speeds = fit_speeds(list({(call.model, call.messages): call for call in calls_of(prefetched + full)}.values()))
+    hits = [_hit_answer(one) for one in asked if one.prefetched.hit]
+    return RecordedReport(
+        model=prefetched[0].models,
+        n=len(asked),
+        hits=len(hits),
+        judged=sum(bool(turn.calls.get(2)) for turn in prefetched),
+        with_prefetch=with_prefetch,
+        without=without,
+        difference=difference,
+        judge_hit_seconds=_mean(call_seconds(turn, 2) for turn in prefetched if turn.hit),
+        judge_miss_seconds=_mean(call_seconds(turn, 2) for turn in prefetched if not turn.hit and turn.calls.get(2)),
+        parts=parts,
+        tokens=(_mean(sum(turn.tokens.values()) for turn in prefetched), _mean(sum(turn.tokens.values()) for turn in full)),
+        speeds=speeds,
+        cached=with_prefix_cache(prefetched, full, speeds=speeds),
+        false_hits=tuple(hit for hit in hits if hit.missing),
+        unchecked=tuple(hit for hit in hits if not hit.question.facts),
+        facts_held=(_facts_held(asked, prefetched), _facts_held(asked, full)),
+        with_facts=sum(bool(one.question.facts) for one in asked),
+        failed=sum(bool(turn.failure) for turn in prefetched + full),
+    )
+
+
+def missing_facts(answer: str, facts: Iterable[str]) -> tuple[str, ...]:
+    """Return the facts that do not stand in `answer`, compared word for word without regard to case and spacing.
+
+    >>> missing_facts("150  Micrograms, morning and evening.", ["150 micrograms", "nineteen"])
+    ('nineteen',)
+    """
+    said = " ".join(answer.casefold().split())
+    return tuple(fact for fact in facts if " ".join(fact.casefold().split()) not in said)
+
+
+def _hit_answer(one: AskedTwice) -> HitAnswer:
+    return HitAnswer(one.question, one.prefetched.answer, missing_facts(one.prefetched.answer, one.question.facts))
+
+
+def _facts_held(asked: Iterable[AskedTwice], turns: Iterable[Turn]) -> int:
+    facts = [one.question.facts for one in asked]
+    return sum(bool(wanted) and not missing_facts(turn.answer, wanted) for wanted, turn in zip(facts, turns, strict=True))
+
+
+def _mean(values: Iterable[float]) -> float:
+    values = list(values)
+    return float(np.mean(values)) if values else float("nan")

@@ -77,7 +77,7 @@ class TimeModel:
     def miss_seconds(self) -> float:
         """The seconds of a question that misses."""
         if self.overlap:
-            return max(self.judge_seconds, self.full_seconds - self._answer) + self._answer
+            return max(self.judge_seconds + self._answer, self.full_seconds)
         return self.judge_seconds + self.full_seconds
 
     @property
