@@ -6,6 +6,24 @@ from ilstma_lab.widgets.explorable import Explorable
 from ilstma_lab.widgets.fit_lab import FitLab
 from ilstma_lab.widgets.inspector import TableInspector
 from ilstma_lab.widgets.light_figure import LightFigure
+from ilstma_lab.widgets.player import Player
+from ilstma_lab.widgets.retrieval_cases import RetrievalCases
+from ilstma_lab.widgets.score_strip import ScoreStrip
+from ilstma_lab.widgets.segment_panel import SegmentPanel
 from ilstma_lab.widgets.sigmoid_explorer import SigmoidExplorer
+from ilstma_lab.widgets.window_tuner import WindowTuner
 
-__all__ = ["ChatLab", "CurvePicker", "Explorable", "FitLab", "LightFigure", "SigmoidExplorer", "TableInspector"]
+__all__ = [
+    "ChatLab",
+    "CurvePicker",
+    "Explorable",
+    "FitLab",
+    "LightFigure",
+    "Player",
+    "RetrievalCases",
+    "ScoreStrip",
+    "SegmentPanel",
+    "SigmoidExplorer",
+    "TableInspector",
+    "WindowTuner",
+]
