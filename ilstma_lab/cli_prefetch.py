@@ -7,7 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ilstma_lab.terminal import Progress, printable
+from ilstma_lab.terminal import Progress, hang, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,8 @@ def add_parser(parts: argparse._SubParsersAction) -> None:
     prefetch.add_argument("--k", type=int, default=3, help="rows that the cache holds (default: 3)")
     prefetch.add_argument("--offset", type=int, default=5, help="rows at each side of the recalled row (default: 5)")
     prefetch.add_argument("--recall", choices=("perfect", "measured"), default="perfect", help="what a miss recalls")
+    prefetch.add_argument("--by-kind", action="store_true", help="also the hit ratio for each kind of question")
+    prefetch.add_argument("--judge", action="store_true", help="also what the offline judge says of ILSTMA's caches")
     prefetch.add_argument("--card", action="store_true", help="first print what the questions are like")
     prefetch.add_argument(
         "--sweep",
@@ -62,6 +64,10 @@ def run(args: Namespace) -> int:
         policies = standard_policies(k=args.k, offset=args.offset)
         found = compare_policies(name, workloads, policies, rival=f"next {args.k}", k=args.k, offset=args.offset)
         print(printable(found.text()), flush=True)
+        if args.by_kind:
+            print(printable(f"\n{found.by_kind().round(2).to_string()}"), flush=True)
+        if args.judge:
+            print(_judged(found), flush=True)
         if args.sweep and len(workloads) > 1:
             print(printable(_swept(name, workloads, found, args)), flush=True)
         print()
@@ -69,6 +75,23 @@ def run(args: Namespace) -> int:
     if args.csv and frames:
         pd.concat(frames).to_csv(args.csv)
     return 0
+
+
+def _judged(found: PolicyComparison) -> str:
+    from ilstma_lab.evaluation.prefetch_judging import judged_runs, precision_recall
+    from ilstma_lab.models import offline
+
+    judge = offline().judge
+    curve = precision_recall(judged_runs(found.runs["ILSTMA"], judge))
+    lines = [
+        "",
+        "The offline judge on ILSTMA's caches: is its “hit” one, and are the hits found?",
+        "threshold  precision  recall  hits",
+    ]
+    for threshold in (0.3, 0.35, 0.4, 0.45, 0.5, 0.6):
+        precision, recall, ratio = curve.at(threshold)
+        lines.append(f"{threshold:<11.2f}{precision:<11.2f}{recall:<8.2f}{ratio:.2f}")
+    return "\n".join(lines)
 
 
 def _swept(name: str, workloads: Sequence[Workload], found: PolicyComparison, args: Namespace) -> str:
@@ -80,4 +103,4 @@ def _swept(name: str, workloads: Sequence[Workload], found: PolicyComparison, ar
     settings = grid.settings()
     with Progress(f"{name}, {len(settings)} settings") as progress:
         swept = sweep(workloads, settings, path=args.sweep, progress=progress)
-    return str(hold_out(swept, found.runs[found.rival]))
+    return "\n".join(hang("", str(hold_out(swept, found.runs[found.rival]))))

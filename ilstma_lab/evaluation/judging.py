@@ -22,7 +22,9 @@ from ilstma_lab.retrieval.dual import DualRetriever
 if TYPE_CHECKING:
     import pandas as pd
 
-Origin = Literal["natural", "gold", "hard"]
+    from ilstma_lab.evaluation.workload import Access
+
+Origin = Literal["natural", "gold", "hard", "replayed"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,12 @@ class JudgeCase:
     """One question and the cached rows that the judge sees with it, best first.
 
     `origin`: "natural", the cache that an earlier question of the topic left; "gold", the window around the question's own gold
-    row; "hard", that window with every gold row taken out and the next rows in their place.
+    row; "hard", that window with every gold row taken out and the next rows in their place; "replayed", the cache that a policy
+    had when the question came.
     """
 
     topic: str
-    question: RecallQuestion
+    question: RecallQuestion | Access
     origin: Origin
     query: Query
     table: MemoryTable

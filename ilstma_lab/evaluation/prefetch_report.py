@@ -61,6 +61,18 @@ class PolicyComparison:
 
         return pd.DataFrame([self._row(policy) for policy in self.runs]).set_index("policy")
 
+    def by_kind(self) -> pd.DataFrame:
+        """Return hit ratios with one column for each kind of question, its n in the name; one row a policy."""
+        import pandas as pd
+
+        kinds = sorted({access.kind for workload in self.workloads for access in workload.demands})
+        found: dict[str, dict[str, float]] = {policy: {} for policy in self.runs}
+        for policy, runs in self.runs.items():
+            for kind in kinds:
+                hits = [served.hit for run in runs for served in run.demands if served.access.kind == kind]
+                found[policy][f"{kind or 'no kind'} (n = {len(hits)})"] = float(np.mean(hits))
+        return pd.DataFrame.from_dict(found, orient="index")
+
     def text(self) -> str:
         """Return the table as text of at most 120 columns."""
         return "\n".join(self._lines())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -10,7 +10,9 @@ import numpy as np
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.bootstrap import Band, bootstrap
-from ilstma_lab.evaluation.prefetching import PrefetchRun, Served
+from ilstma_lab.evaluation.prefetching import PrefetchRun, Served, replay_policy
+from ilstma_lab.evaluation.workload import Workload
+from ilstma_lab.protocols import Prefetcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,17 @@ def hit_difference(
     """Return how much more often `runs` hit than `others` on the same questions, with the paired band."""
     served, other = _paired(runs, others)
     return _band(_hits(served) - _hits(other), runs, by)
+
+
+def miss_ratio_curve(
+    workloads: Sequence[Workload], policy_of: Callable[[int], Prefetcher], sizes: Sequence[int] = tuple(range(1, 9))
+) -> np.ndarray:
+    """Return the miss ratio for each size of the cache, shape (len(sizes),); `policy_of(k)` gives the policy with room for k.
+
+    Each size is replayed: the curve of a policy that refills on a miss may rise, as that of FIFO may (Belady's anomaly).
+    """
+    runs = ([replay_policy(workload, policy_of(k)) for workload in workloads] for k in sizes)
+    return np.array([1 - _hits(_demands(run)).mean() for run in runs])
 
 
 def _demands(runs: Sequence[PrefetchRun]) -> list[Served]:

@@ -50,8 +50,8 @@ class Grid:
         axes = (self.offset, self.k, self.form, self.weight, self.trigger, self.include_centre, curves)
         found = {}
         for offset, k, form, weight, trigger, centre, curve in itertools.product(*axes):
-            if k > 2 * offset + centre:
-                continue
+            if k > 2 * offset + centre or (not weight and form != self.form[0]):
+                continue  # no room, or the same again: without weight the form of place makes no difference
             strength, retention = curves[curve]
             name = f"k {k}, offset {offset}, {form} x {weight:g}, {curve}, on {trigger}{'' if centre else ', centre out'}"
             found[name] = replace(

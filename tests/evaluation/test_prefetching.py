@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from ilstma_lab import ILSTMA, Config, cli_evaluate, models
 from ilstma_lab.errors import FormatError, InputError
+from ilstma_lab.evaluation.prefetch_judging import judged_runs, precision_recall
 from ilstma_lab.evaluation.prefetch_report import compare_policies, hold_out
-from ilstma_lab.evaluation.prefetch_scores import hit_band, hit_difference, prefetch_scores
+from ilstma_lab.evaluation.prefetch_scores import hit_band, hit_difference, miss_ratio_curve, prefetch_scores
 from ilstma_lab.evaluation.prefetch_sweep import Grid, sweep
 from ilstma_lab.evaluation.prefetching import replay_policy
 from ilstma_lab.evaluation.workload import Access, Workload, load_workloads, with_retrieval
@@ -25,7 +26,7 @@ from ilstma_lab.prefetch.score import PlaceTerm
 from ilstma_lab.prefetch.window import WindowPrefetch
 from ilstma_lab.retrieval.recall import BranchA, BranchB, Recall
 from ilstma_lab.trace import Verdict
-from tests.stubs import DAY_0, THINGS, Scripted, asking, stub_lab, table_of
+from tests.stubs import DAY_0, THINGS, Scripted, StubJudge, asking, stub_lab, table_of
 
 ROWS = len(THINGS)
 LATER = DAY_0 + timedelta(days=40)
@@ -145,6 +146,24 @@ def test_scores_of_a_sequence_counted_by_hand():
     assert hit_difference([run], [baseline]).mean == pytest.approx(1 / 6)
 
 
+def test_the_miss_ratio_curve_replays_each_size():
+    asked = workload(0, 1, 2, 3, 9, 0)
+    curve = miss_ratio_curve([asked], lambda k: NextRows(k=k), sizes=(1, 2, 3))
+    assert curve.tolist() == pytest.approx([4 / 6, 4 / 6, 3 / 6])
+
+
+def test_precision_and_recall_of_a_judge_on_replayed_caches():
+    run = replay_policy(workload(0, 1, 2, 9, 0), NextRows(k=3))
+    scores = {"question 1": 0.9, "question 2": 0.3, "question 4": 0.6}  # hits, a missed hit, a false hit
+    verdicts = {asked: Verdict(score >= 0.5, score=score, threshold=0.5) for asked, score in scores.items()}
+    table = judged_runs([run], StubJudge(verdicts, default=Verdict(False, score=0.0, threshold=0.5)))
+    assert table.answerable.tolist() == [False, True, True, False, False]
+    curve = precision_recall(table)
+    assert curve.at(0.5) == (pytest.approx(1 / 2), pytest.approx(1 / 2), pytest.approx(2 / 5))
+    assert curve.at(0.8) == (1.0, pytest.approx(1 / 2), pytest.approx(1 / 5))
+    assert np.isnan(curve.at(0.95)[0])
+
+
 def test_only_the_same_questions_are_paired():
     with pytest.raises(InputError, match="no pairs"):
         prefetch_scores([replay_policy(workload(0), NextRows())], [replay_policy(workload(1), NextRows())])
@@ -248,6 +267,7 @@ def test_the_report_holds_every_policy_beside_the_bounds(two):
     assert max(map(len, text.splitlines())) <= 120
     frame = found.to_frame()
     assert frame.loc["next 3", "gain"] == 0.0
+    assert found.by_kind().loc["next 3", "no kind (n = 10)"] == pytest.approx(frame.loc["next 3", "hit_ratio"])
     assert frame.loc["ILSTMA", "hit_ratio"] == pytest.approx(found.band("ILSTMA").mean)
     with pytest.raises(InputError, match="no policy named"):
         compare_policies("stub", two, standard_policies(), rival="next 4")
