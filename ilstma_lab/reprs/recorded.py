@@ -27,7 +27,7 @@ def recorded_text(report: RecordedReport) -> str:
 
 def recorded_html(report: RecordedReport) -> Html:
     """Return the report as HTML."""
-    rows = (tag("tr", tag("td", name, cls="dim"), tag("td", value)) for name, value in _figures(report))
+    rows = (tag("tr", tag("td", tag("span", name, cls="dim")), tag("td", value)) for name, value in _figures(report))
     return page(
         head(_where(report), _finding(report)),
         tag("div", tag("table", tag("tbody", *rows), cls="grid"), cls="pane"),
@@ -102,6 +102,7 @@ def _answer(hit: HitAnswer) -> Html:
         lacks,
         tag("div", f"Label: {line(hit.question.label, 600)}", cls="dim", dir="auto"),
         cls="talk",
+        style="margin-top:16px",
     )
 
 
