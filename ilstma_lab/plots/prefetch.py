@@ -1,150 +1,121 @@
-"""The prefetch score as figures: a stretch of the table with each row's score, and hit ratios over offset and k.
+"""The prefetch score as figures: a stretch of the table with each row's score, and what would be cached as days pass.
 
-Each function returns a spec (plots/spec.py); `drawn(spec)` makes it a `go.Figure`.
+Each function returns a spec (plots/spec.py); `drawn(spec)` makes it a `go.Figure`. Rows stand at their index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from ilstma_lab.plots.marks import INK, dots, layout, line, words
 from ilstma_lab.plots.spec import Spec
-from ilstma_lab.plots.template import GREY, ROLES
+from ilstma_lab.plots.template import HAIRLINE, ROLES
 from ilstma_lab.prefetch.selection import ScoredRow, Selection
-from ilstma_lab.reprs.words import score
+from ilstma_lab.reprs.words import count, score
 
 _TIME, _CACHE, _RELEVANT = ROLES["time"], ROLES["cache"], ROLES["relevant"]
 _PLACE_FILL, _PLACE_LINE = "#F0E442", ROLES["place"]
 _PALE = 0.45
-_CACHE_SCALE = [[0, "rgba(0,158,115,.06)"], [1, "rgba(0,158,115,1)"]]
+_GROUND, _LAST_PLACE = "rgba(123,132,148,.10)", "rgba(0,158,115,.42)"
+_NARROWEST = 600  # pixels: how wide the strip is where a screen is 700 wide
+_DIGIT = 6.6  # pixels of a bold digit on an axis
+_BESIDE = 5  # rows that words need beside the window
 
 
 def strip_spec(selection: Selection, rows: Sequence[int], *, chosen: int | None = None) -> Spec:
     """Return the stretch `rows` of a table with the scores of the window's rows, stacked: time below, place above.
 
-    `rows`: indices in creation order; rows outside the window are not read. `chosen`: the row in the ink box.
+    `rows`: indices in creation order; those outside the window are not read. `chosen`: the row in the ink box.
     """
-    scored = {row.index: row for row in selection.rows}
-    place_of = {index: at for at, index in enumerate(rows)}
-    shown = [scored[index] for index in rows if index in scored]
-    top = max([1.0, *(row.score for row in shown)])
-    data = [_bars(shown, place_of, part) for part in ("time", "place")]
-    cached = [row for row in selection.rows if row.chosen and row.index in place_of]
-    if cached:
-        x, y = [place_of[row.index] for row in cached], [row.score + 0.085 * top for row in cached]
-        data.append(dots(x, y, None, uid="cached", color=_CACHE, size=17))
-        data.append(words(x, y, [f"<b>{rank}</b>" for rank in range(1, len(cached) + 1)], "middle center", uid="plain-rank"))
-        data += _entry(selection, cached, place_of, len(rows), top)
-    data += _centre(selection, scored, place_of, top)
-    box = chosen if chosen in place_of else None
-    if box is not None:
-        at, high = place_of[box], max(scored[box].score if box in scored else 0.0, 0.03) + 0.17 * top
-        data.append(line([at - 0.5, at + 0.5, at + 0.5, at - 0.5, at - 0.5], [0, 0, high, high, 0], uid="ink-box", **INK))
-    ticks = _ticks(rows, {row.index for row in cached} | {selection.centre, box})
-    window = [place_of[row.index] for row in shown]
-    shade = [_shade(min(window), max(window))] if window else []
-    names = ", ".join(f"row {row.index} at {score(row.score)}" for row in cached) or "none"
+    shown = [row for row in selection.rows if row.index in set(rows)]
+    cached = [row for row in shown if row.chosen]
+    high = {row.index: row.score for row in shown}
+    unread = [row for row in rows if row not in high and row != selection.centre]
+    top = max([1.0, *high.values()])
+    data = [_unread(unread, top), *(_bars(shown, part) for part in ("time", "place"))]
+    data += [*_cached(cached, top), *_window(selection, shown, rows, top)]
+    if selection.centre in rows:
+        data.append(_box(selection.centre, high.get(selection.centre, 0.5 * top), uid="centre", color=_RELEVANT, dash="3px,2px"))
+    if chosen in rows:
+        above = 0.2 if any(row.index == chosen for row in cached) else 0.05
+        data.append(_box(chosen, high.get(chosen, 0.0) + above * top, uid="ink-box", around=0.5, **INK))
+    bold = [row.index for row in cached]
+    ticks = _ticks(rows, [index for index in (chosen, selection.centre, *bold) if index in rows])
+    left_out = "left out" if selection.centre not in high else "recalled"
     frame = layout(
-        "The cache takes " + _joined([row.index for row in cached]) if cached else "Nothing is cached",
-        "score = time + place, by row; dotted bars: place",
-        f"Scores of {len(shown)} rows around row {selection.centre}. Cached: {names}.",
-        height=250,
+        _last_in(selection),
+        "score by row: time R (plain) + place (hatched); a dot and its place: cached",
+        f"Scores of {count(len(shown), 'row')} around row {selection.centre}. "
+        f"Cached: {', '.join(f'row {row.index} at {score(row.score)}' for row in cached) or 'none'}.",
+        height=270,
+        margin={"l": 36, "r": 12, "t": 8, "b": 44},
         barmode="stack",
-        bargap=0.3,
-        xaxis={"tickvals": [place_of[row] for row in ticks], "ticktext": [_tick(row, cached, box) for row in ticks]}
-        | {"range": [-0.7, len(rows) - 0.3], "showgrid": False},
-        yaxis={"range": [0, 1.24 * top], "nticks": 5},
-        shapes=shade,
+        bargap=0.28,
+        hovermode="x",  # all of a column answers, also above a low bar
+        xaxis={"tickvals": ticks, "ticktext": [_tick(row, bold, chosen, {selection.centre: left_out}) for row in ticks]}
+        | {"range": [rows[0] - 0.7, rows[-1] + 0.7], "showgrid": False, "tickangle": 0},
+        yaxis={"range": [0, 1.36 * top], "nticks": 5},
+        shapes=[_shade([row.index for row in shown] + [selection.centre])] if shown else [],
         names=("row", "score"),
     )
-    frame["meta"]["rows"] = list(rows)
     return {"data": data, "layout": frame}
 
 
-def tuner_spec(
-    ratios: np.ndarray,
-    offsets: Sequence[int],
-    ks: Sequence[int],
-    *,
-    chosen: tuple[int, int],
-    oracle: Sequence[float],
-    beside: Mapping[str, float],
-    claimed: float | None = None,
-) -> Spec:
-    """Return hit ratios over offset and k as a map, and above it the chosen k's row as a line below the window oracle.
+def clock_spec(selections: Sequence[Selection], *, chosen: int, since: str) -> Spec:
+    """Return which rows of the window a miss would cache, by days from now: `selections` has one for each day, from 0 on.
 
-    `ratios` has shape (len(ks), len(offsets)), nan where a window has no room for k; `oracle` is the best that any choice in the
-    window could reach at the chosen k. `beside`: flat lines by name, such as "next 3"; `claimed` a ratio to mark.
+    `chosen`: the day in the ink box; `since`: the date of day 0, in words.
     """
-    offset, k = chosen
-    at, row = list(offsets).index(offset), ratios[list(ks).index(k)]
-    x = np.arange(len(offsets))
-    text = np.where(np.isnan(ratios), "", np.char.mod("%.0f", 100 * np.nan_to_num(ratios)))
-    data = [
-        {
-            "type": "heatmap",
-            "name": "hits, %",
-            "x": x,
-            "y": np.arange(len(ks)),
-            "z": 100 * ratios,
-            "zmin": 0,
-            "zmax": float(np.nanmax(np.r_[100 * ratios.ravel(), 1.0])),
-            "colorscale": _CACHE_SCALE,
-            "showscale": False,
-            "text": text.tolist(),
-            "texttemplate": "%{text}",
-            "textfont": {"size": 11},
-            "xgap": 2,
-            "ygap": 2,
-            "hoverinfo": "none",
-            "uid": "map",
-            "xaxis": "x",
-            "yaxis": "y",
-        },
-        line(_box_x(at), _box_y(list(ks).index(k)), uid="ink-box", **INK),
-        line(x, 100 * np.asarray(oracle), name="window oracle, %", uid="ink-oracle", **INK, dash="5px,4px", yaxis="y2"),
-        line(x, 100 * row, name=f"this score, k = {k}, %", uid="mine", color=_CACHE, width=2, yaxis="y2"),
-        dots(x, 100 * row, None, uid="dot-mine", color=_CACHE, size=6, yaxis="y2"),
-        line([at, at], [0, 100 * float(np.nan_to_num(oracle[at]))], uid="ink-cross", color=GREY, width=1, dash="dot", yaxis="y2"),
-    ]
-    flat = {**beside, **({f"paper {100 * claimed:.2f}": claimed} if claimed is not None else {})}
-    for number, (name, value) in enumerate(flat.items()):
-        data.append(
-            line([-0.5, len(x) - 0.5], [100 * value] * 2, uid=f"flat{number}", color=GREY, width=1, dash="dot", yaxis="y2")
-        )
-        data.append({**words(len(x) - 0.5, 100 * value, name, "middle right", uid=f"words-flat{number}"), "yaxis": "y2"})
-    data.append({**words(len(x) - 0.5, 100 * float(oracle[-1]), "oracle", "middle right", uid="words-oracle"), "yaxis": "y2"})
-    best = float(np.nanmax(row))
-    highest = 100 * max(float(np.nanmax(oracle)), best, *flat.values(), 0.1)
+    rows = sorted({row.index for selection in selections for row in selection.rows})
+    days = np.arange(len(selections))
+    place = np.zeros((len(rows), len(days)))  # 0: not cached
+    for day, selection in enumerate(selections):
+        for rank, index in enumerate(selection.chosen, 1):
+            place[rows.index(index), day] = rank
+    last = max(place.max(), 2.0)
+    first = 0.5 / last
+    heat = {
+        "type": "heatmap",
+        "name": "place in the cache",
+        "x": days,
+        "y": np.array(rows),
+        "z": place,
+        "zmin": 0,
+        "zmax": last,
+        "colorscale": [[0, _GROUND], [first, _GROUND], [first, _CACHE], [1, _LAST_PLACE]],
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1.5,
+        "hoverinfo": "none",
+        "uid": "clock",
+    }
+    low, high = (rows[0] - 0.5, rows[-1] + 0.5) if rows else (0, 1)
+    around = [chosen - 0.5, chosen + 0.5, chosen + 0.5, chosen - 0.5, chosen - 0.5]
     frame = layout(
-        _tuner_finding(row, offsets, at),
-        f"hit ratio in %; above: at k = {k} by offset; below: offset across, k up",
-        f"At offset {offset} and k {k} {_percent(row[at])} of the questions hit; the best offset at this k gives "
-        f"{_percent(best)}, the window oracle {_percent(oracle[at])}.",
-        height=400,
-        margin={"l": 36, "r": 104, "t": 8, "b": 30},
-        xaxis={"tickvals": x.tolist(), "ticktext": [f"<b>{one}</b>" if one == offset else str(one) for one in offsets]}
-        | {"range": [-0.5, len(x) - 0.5], "showgrid": False, "anchor": "y"},
-        yaxis={"tickvals": list(range(len(ks))), "ticktext": [f"<b>{one}</b>" if one == k else str(one) for one in ks]}
-        | {"domain": [0, 0.5], "range": [-0.52, len(ks) - 0.48], "showgrid": False},
-        names=("offset", "k ="),
+        _changes(selections),
+        f"row by days from {since}; the stronger the green, the higher its place in the cache",
+        f"{_changes(selections)}. On day {chosen}: {', '.join(map(str, selections[chosen].chosen)) or 'none'}.",
+        height=200,
+        margin={"l": 36, "r": 12, "t": 8, "b": 24},
+        xaxis={"range": [-0.6, len(days) - 0.4], "nticks": 8, "showgrid": False},
+        yaxis={"range": [low - 0.1, high + 0.1], "tickvals": _spaced(rows, 6), "showgrid": False},
+        names=("day", "row"),
     )
-    frame["yaxis2"] = {"domain": [0.56, 1], "range": [0, 1.12 * highest], "nticks": 5, "anchor": "x", "automargin": False}
-    return {"data": data, "layout": frame}
+    return {"data": [heat, line(around, [low, low, high, high, low], uid="ink-box", **INK)], "layout": frame}
 
 
-def _bars(shown: Sequence[ScoredRow], place_of: Mapping[int, int], part: str) -> dict:
+def _bars(shown: Sequence[ScoredRow], part: str) -> dict:
     time = part == "time"
     edge = {"color": _TIME if time else _PLACE_LINE, "width": 0 if time else 1}
     marker = {"color": _TIME if time else _PLACE_FILL, "line": edge, "opacity": [1 if row.chosen else _PALE for row in shown]}
     if not time:
-        marker["pattern"] = {"shape": "/", "size": 5, "solidity": 0.25, "fgcolor": _PLACE_LINE}
+        marker["pattern"] = {"shape": "/", "size": 5, "solidity": 0.25, "fgcolor": _PLACE_LINE, "bgcolor": _PLACE_FILL}
     return {
         "type": "bar",
-        "x": [place_of[row.index] for row in shown],
-        "y": [getattr(row, part) for row in shown],
+        "x": np.array([row.index for row in shown], int),
+        "y": np.array([getattr(row, part) for row in shown], float),
         "name": "time R" if time else "place",
         "uid": f"bar-{part}",
         "marker": marker,
@@ -152,64 +123,105 @@ def _bars(shown: Sequence[ScoredRow], place_of: Mapping[int, int], part: str) ->
     }
 
 
-def _entry(selection: Selection, cached: Sequence[ScoredRow], place_of: Mapping[int, int], width: int, top: float) -> list[dict]:
-    """The score at which a row enters the cache, and the first that stays out."""
-    least = cached[-1].score
-    outside = next((row for row in selection.rows if not row.chosen), None)
-    said = f"{score(least)} enters" + (f"<br>row {outside.index}, {score(outside.score)}, stays out" if outside else "")
-    ends = [place_of[row.index] for row in selection.rows if row.index in place_of]
-    right = max(ends) < 0.78 * width
-    x = max(ends) + 0.8 if right else min(ends) - 0.8
+def _unread(rows: Sequence[int], top: float) -> dict:
+    marker = {"color": HAIRLINE, "line": {"width": 0}}
+    stub = {"x": list(rows), "y": [0.022 * top] * len(rows), "marker": marker}
+    return {"type": "bar", "uid": "unread", "hoverinfo": "none", **stub}
+
+
+def _cached(cached: Sequence[ScoredRow], top: float) -> list[dict]:
+    if not cached:
+        return []
+    x, y = [row.index for row in cached], np.array([row.score for row in cached])
+    ranks = [f"<b>{rank}</b>" for rank in range(1, len(cached) + 1)]
     return [
-        line([min(ends) - 0.5, max(ends) + 0.5], [least, least], uid="entry", color=_CACHE, width=1.3, dash="5px,4px"),
-        words(x, min(least, 1.1 * top), said, "middle right" if right else "middle left", uid="words-entry"),
+        dots(x, y + 0.055 * top, None, uid="dot-cached", color=_CACHE, size=9),
+        words(x, (y + 0.135 * top).tolist(), ranks, "middle center", uid="words-place"),
     ]
 
 
-def _centre(selection: Selection, scored: Mapping[int, ScoredRow], place_of: Mapping[int, int], top: float) -> list[dict]:
-    if selection.centre not in place_of:
+def _window(selection: Selection, shown: Sequence[ScoredRow], rows: Sequence[int], top: float) -> list[dict]:
+    """The window's name, the score at which a row enters, and what stands outside."""
+    if not shown:
         return []
-    at = place_of[selection.centre]
-    high = scored[selection.centre].score if selection.centre in scored else 0.5 * top
-    around = [at - 0.4, at + 0.4, at + 0.4, at - 0.4, at - 0.4]
-    return [line(around, [0, 0, high, high, 0], uid="centre", color=_RELEVANT, width=1.5, dash="3px,2px")]
+    inside = [row.index for row in shown]
+    ends = min(inside), max(inside)
+    sides = {side: [row for row in rows if (row < ends[0], row > ends[1])[side]] for side in (0, 1)}
+    name = f"window: row {selection.centre} ± {selection.offset}"
+    marks = [words(ends[0] - 0.5, 1.29 * top, name, "middle right", uid="words-window")]
+    marks += [
+        words((side[0] + side[-1]) / 2, 0.075 * top, "not read", "middle center", uid=f"words-unread{number}")
+        for number, side in sides.items()
+        if len(side) >= _BESIDE
+    ]
+    least = min((row.score for row in shown if row.chosen), default=None)
+    if least is None or selection.rows[-1].chosen:
+        return marks
+    marks.append(line([ends[0] - 0.5, ends[1] + 0.5], [least] * 2, uid="entry", color=_CACHE, width=1.3, dash="5px,4px"))
+    side = max(sides, key=lambda number: len(sides[number]))
+    if len(sides[side]) >= _BESIDE and least > 0.15 * top:
+        x, place = ((ends[0] - 0.7, "middle left"), (ends[1] + 0.7, "middle right"))[side]
+        marks.append(words(x, least, f"enters at {score(least)}", place, uid="words-entry"))
+    return marks
 
 
-def _shade(first: int, last: int) -> dict:
-    ground = {"fillcolor": "rgba(123,132,148,.10)", "line": {"width": 0}, "layer": "below"}
-    return {"type": "rect", "xref": "x", "yref": "paper", "x0": first - 0.5, "x1": last + 0.5, "y0": 0, "y1": 1, **ground}
+def _box(row: int, high: float, *, uid: str, around: float = 0.42, color: str, dash: str = "solid", width: float = 1.5) -> dict:
+    x = [row - around, row + around, row + around, row - around, row - around]
+    return line(x, [0, 0, high, high, 0], uid=uid, color=color, width=width, dash=dash)
 
 
-def _ticks(rows: Sequence[int], always: set[int | None]) -> list[int]:
-    step = max(1, round(len(rows) / 16))
-    wanted = [row for at, row in enumerate(rows) if row in always]
-    near = {at + d for at, row in enumerate(rows) if row in always for d in (range(-1, 2) if step > 1 else (0,))}
-    return sorted({*wanted, *(row for at, row in enumerate(rows) if at % step == 0 and at not in near)}, key=list(rows).index)
+def _shade(rows: Sequence[int]) -> dict:
+    ground = {"fillcolor": _GROUND, "line": {"width": 0}, "layer": "below"}
+    return {
+        "type": "rect",
+        "xref": "x",
+        "yref": "paper",
+        "x0": min(rows) - 0.5,
+        "x1": max(rows) + 0.5,
+        "y0": 0,
+        "y1": 1,
+        **ground,
+    }
 
 
-def _tick(row: int, cached: Sequence[ScoredRow], box: int | None) -> str:
-    return f"<b>{row}</b>" if row == box or any(row == one.index for one in cached) else str(row)
+def _ticks(rows: Sequence[int], first: Iterable[int]) -> list[int]:
+    """The rows whose index has room on the axis: `first` those that matter, then one in so many."""
+    slot = _NARROWEST / (rows[-1] - rows[0] + 1.4)
+    apart = (_DIGIT * len(str(rows[-1])) + 1) / slot
+    taken: list[int] = []
+    for row in [*first, *rows[:: max(1, round(len(rows) / 16))]]:
+        if row not in taken and all(abs(row - other) >= apart for other in taken):
+            taken.append(row)
+    return sorted(taken)
 
 
-def _joined(rows: Sequence[int]) -> str:
-    *most, last = map(str, rows)
-    return f"rows {', '.join(most)} and {last}" if most else f"row {last}"
+def _tick(row: int, bold: Sequence[int], chosen: int | None, below: dict[int | None, str]) -> str:
+    index = f"<b>{row}</b>" if row == chosen or row in bold else str(row)
+    return f"{index}<br>{below[row]}" if row in below else index
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+def _spaced(rows: Sequence[int], most: int) -> list[int]:
+    return list(rows[:: -(-len(rows) // most)]) if rows else []
 
 
-def _tuner_finding(row: np.ndarray, offsets: Sequence[int], at: int) -> str:
-    best = int(np.nanargmax(row))
-    if row[at] >= row[best]:
-        return f"No other offset does better than ± {offsets[at]}: {_percent(row[at])}"
-    return f"± {offsets[best]} rows hit {_percent(row[best])}, ± {offsets[at]} rows {_percent(row[at])}"
+def _last_in(selection: Selection) -> str:
+    """What stands on both sides of the border of the cache."""
+    inside, outside = ([row for row in selection.rows if row.chosen is chosen] for chosen in (True, False))
+    if not inside or not outside:
+        return "All rows of the window are cached" if inside else "Nothing is cached"
+    last, next_ = inside[-1], outside[0]
+    if last.score == next_.score:
+        rule = "the nearer row enters" if last.distance < next_.distance else "the later row enters"
+        return f"Rows {last.index} and {next_.index} tie at {score(last.score)}: {rule}, {last.index}"
+    return (
+        f"Row {last.index} is the last to enter, with {score(last.score)}; row {next_.index} stays out with {score(next_.score)}"
+    )
 
 
-def _box_x(at: int) -> list[float]:
-    return [at - 0.5, at + 0.5, at + 0.5, at - 0.5, at - 0.5]
-
-
-def _box_y(at: int) -> list[float]:
-    return [at - 0.5, at - 0.5, at + 0.5, at + 0.5, at - 0.5]
+def _changes(selections: Sequence[Selection]) -> str:
+    sets = [set(selection.chosen) for selection in selections]
+    days = [day for day in range(1, len(sets)) if sets[day] != sets[day - 1]]
+    if not days:
+        return f"Within {len(sets) - 1} days the choice stays the same"
+    last = f"; from day {days[-1]} on it stays" if days[-1] < len(sets) - 1 else ""
+    return f"The choice changes {'once' if len(days) == 1 else f'{len(days)} times'} in {len(sets) - 1} days{last}"

@@ -1,4 +1,4 @@
-"""The score strip: a stretch of the table, the window around a recalled row, and what a miss now would put into the cache."""
+"""The score strip: a stretch of the table, the window around a recalled row, and what a miss would put into the cache, by day."""
 
 from __future__ import annotations
 
@@ -11,53 +11,58 @@ import numpy as np
 from ilstma_lab.clock import ManualClock
 from ilstma_lab.engine import ILSTMA
 from ilstma_lab.errors import InputError
+from ilstma_lab.forgetting.retention import whole_days
+from ilstma_lab.memory.entry import from_microseconds, to_microseconds
 from ilstma_lab.memory.table import MemoryTable
-from ilstma_lab.plots.prefetch import strip_spec
+from ilstma_lab.plots.prefetch import clock_spec, strip_spec
 from ilstma_lab.prefetch.score import PlaceTerm
-from ilstma_lab.prefetch.selection import Selection
+from ilstma_lab.prefetch.selection import ScoredRow, Selection
 from ilstma_lab.prefetch.window import WindowPrefetch
 from ilstma_lab.protocols import PrefetchContext, Query
 from ilstma_lab.reprs.markup import Html, join, tag
-from ilstma_lab.reprs.parts import chip
+from ilstma_lab.reprs.parts import chip, chips
 from ilstma_lab.reprs.words import count, day, line, score
 from ilstma_lab.widgets.controls import choice, press, slider, switch
 from ilstma_lab.widgets.explorable import Drawing, Explorable, Pick
+from ilstma_lab.widgets.prefetch_words import FORMS, away, place_formula, setting_code
 
-FORMS = {"Nearness": "nearness", "Rescaled": "rescaled", "Literal": "literal"}
-_REACH = 16  # rows shown at each side of the centre
+DAYS = 60
+_REACH = 14  # rows shown at each side of the centre, at least
 _MOST = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class StripParameters:
-    """The window's parameters and the clock; hidden: the recalled row, and the row whose arithmetic is shown (-1: the best)."""
+    """The window's parameters and the clock; hidden: the recalled row, and the row whose sum is shown (-1: the best)."""
 
+    days: int = slider(0, 0, DAYS, 1, label="Clock", about="from today on", unit="days")
     offset: int = slider(5, 1, 20, 1, label="Offset", about="rows each side", unit="rows")
     k: int = slider(3, 1, 8, 1, label="k", about="rows cached", unit="rows")
     weight: float = slider(1.0, 0, 3, 0.1, label="Weight of place", unit="× time")
-    days: int = slider(0, 0, 60, 1, label="Clock", about="a miss so many days from now", unit="days")
     form: str = choice("nearness", FORMS, label="Place form")
     include_centre: bool = switch(True, label="The recalled row may be cached")
-    recall: bool = press(label="Recall the boxed row", about="Centre the window on the row in the box")
+    recall: bool = press(label="Recall the boxed row", about="Put the window around the row in the box")
     recalled: int = slider(-1, -1, _MOST, 1, label="Recalled row", shown=False)
-    row: int = slider(-1, -1, _MOST, 1, label="Row", about="whose arithmetic is shown", shown=False)
+    row: int = slider(-1, -1, _MOST, 1, label="Row", about="whose sum is shown", shown=False)
 
 
 @dataclass(frozen=True)
 class Strip:
-    """What a miss at `now` would select, with the rows in view."""
+    """What a miss would select on the chosen day, on each day, and by each form of the place term; with the rows in view."""
 
-    selection: Selection
     setting: WindowPrefetch
     now: datetime
+    by_day: tuple[Selection, ...]
+    by_form: dict[str, Selection]
+    selection: Selection
     rows: tuple[int, ...]
 
 
 class ScoreStrip(Explorable):
-    """See each row's score as time plus place, and travel through days to see what a miss then would select.
+    """See each row's score as time plus place, and travel through days to see what a miss then would put into the cache.
 
-    `table`: a MemoryTable, or a lab, whose clock is then "now". `recalled`: the index of the row that the miss recalled (default:
-    the row recalled last). Click a bar for its arithmetic, or move along the rows with the arrow keys.
+    `table`: a MemoryTable, or a lab, whose clock then says what day it is. `recalled`: the index of the row that the miss
+    recalled (default: the first row of the last recall). Click a bar for its sum, or go from row to row with the arrow keys.
     """
 
     Parameters = StripParameters
@@ -70,107 +75,154 @@ class ScoreStrip(Explorable):
         "Time alone": StripParameters(weight=0.0),
         "A month later": StripParameters(days=30),
     }
-    rows = ((("strip", 1),), (("sum", 1),))
+    rows = ((("strip", 1),), (("sum", 1),), (("clock", 1),))
 
     def __init__(self, table: MemoryTable | ILSTMA, **parameters: Any):
         lab = table if isinstance(table, ILSTMA) else None
         self.table = lab.table if lab else table
+        self.given = "lab" if lab else "table"
         if not len(self.table):
             raise InputError("the table is empty: add a dialogue first, for there is no row to recall")
-        self.now = lab.clock.now() if lab else ManualClock.after(self.table).now()
+        last = from_microseconds(int(self.table.last_recall.max()))
+        self.now = lab.clock.now() if lab else max(ManualClock.after(self.table).now(), last)
         super().__init__(**parameters)
+        self._first = self.parameters.recalled
+        self.recall.layout.width = "auto"
+
+    def reset(self) -> None:
+        """Return to the defaults, and to the row that was recalled at first."""
+        self._go(replace(StripParameters(), recalled=self._first))
 
     def settle(self, old: StripParameters, new: StripParameters) -> StripParameters:
         """Return `new`; the button makes the boxed row the recalled one, and k is what the window has room for."""
-        if new.recall:
-            new = replace(new, recalled=new.row if new.row >= 0 else new.recalled, recall=False)
-        return replace(new, k=min(new.k, 2 * new.offset + new.include_centre))
+        new = replace(new, k=min(new.k, 2 * new.offset + new.include_centre))
+        if not new.recall:
+            return new
+        boxed = new.row if new.row in self.table else _best(self._selections(new, [new.days])[0])
+        return replace(new, recall=False, recalled=self._centre(new) if boxed is None else boxed)
 
     def picked(self, figure: str, pick: Pick, p: StripParameters) -> StripParameters | None:
-        """Return the parameters with the row that was picked."""
-        rows = self.drawing.figures[figure]["layout"]["meta"]["rows"]
+        """Return the parameters with the row that was picked, or with the day where the clock was."""
+        if figure == "clock":
+            at = p.days + pick.x if pick.kind == "step" else pick.x
+            return replace(p, days=int(np.clip(round(at), 0, DAYS)))
+        rows = self._in_view(p)
         if pick.kind == "step":
-            shown = p.row if p.row in rows else self._centre(p)
-            at = rows.index(shown) + int(pick.x)
-        else:
-            at = round(pick.x)
-        return replace(p, row=rows[at]) if 0 <= at < len(rows) else None
+            at = rows.index(p.row if p.row in rows else self._centre(p)) + int(pick.x)
+            return replace(p, row=rows[at]) if 0 <= at < len(rows) else None
+        return replace(p, row=round(pick.x)) if round(pick.x) in rows else None
 
     def compute(self, p: StripParameters) -> Strip:
-        """Return what a miss `days` from now would select around the recalled row."""
-        centre = self._centre(p)
-        place = PlaceTerm(form=p.form, weight=p.weight)
-        setting = WindowPrefetch(k=p.k, offset=p.offset, include_centre=p.include_centre, place=place)
+        """Return what a miss would select around the recalled row, today and on each later day."""
+        by_day = self._selections(p, range(DAYS + 1))
+        by_form = {name: self._selections(replace(p, form=form), [p.days])[0] for name, form in FORMS.items()}
         now = self.now + timedelta(days=p.days)
-        selection = setting.select(PrefetchContext(Query("", now, self.table.embedder), (centre,), self.table, now))
-        at = self.table.position(centre)
-        first = max(0, min(at - _REACH, len(self.table) - 2 * _REACH - 1))
-        return Strip(selection, setting, now, tuple(self.table.indices[first : first + 2 * _REACH + 1].tolist()))
+        return Strip(setting_of(p), now, by_day, by_form, by_day[p.days], self._in_view(p))
 
     def draw(self, p: StripParameters, result: Strip) -> Drawing:
-        """Return the strip and the arithmetic of the boxed row."""
-        best = result.selection.rows[0].index if result.selection.rows else None
-        boxed = p.row if p.row in result.rows else best
+        """Return the strip, the sum of the boxed row, and the clock."""
+        boxed = p.row if p.row in result.rows else _best(result.selection)
+        since = "today" if p.days == 0 else f"{count(p.days, 'day')} from {day(self.now)}"
+        centre = result.selection.centre
         return Drawing(
             finding=_finding(result),
-            sub=f"row {result.selection.centre} was recalled on {day(result.now)}: “{self._words(result.selection.centre)}”",
-            figures={"strip": strip_spec(result.selection, result.rows, chosen=boxed)},
+            sub=f"Row {centre} is recalled on {day(result.now)}, {since}: “{self._words(centre)}”",
+            figures={
+                "strip": strip_spec(result.selection, result.rows, chosen=boxed),
+                "clock": clock_spec(result.by_day, chosen=p.days, since=day(self.now)),
+            },
             panels={"sum": self._sum(result, boxed)},
-            code=f"from ilstma_lab.prefetch.window import WindowPrefetch\n\n{result.setting!r}",
+            live=_live(p, result),
+            code=setting_code(result.setting),
         )
+
+    def _selections(self, p: StripParameters, days: Any) -> tuple[Selection, ...]:
+        setting, centre, table = setting_of(p), self._centre(p), self.table
+        moments = (self.now + timedelta(days=after) for after in days)
+        return tuple(setting.select(PrefetchContext(Query("", now, table.embedder), (centre,), table, now)) for now in moments)
 
     def _centre(self, p: StripParameters) -> int:
         if p.recalled in self.table:
             return p.recalled
-        return int(self.table.indices[int(np.argmax(self.table.last_recall + self.table.recall_times))])
+        log = [record for record in self.table.recalls if record.row in self.table]
+        last = (log[-1].at, log[-1].question) if log else None
+        return next((record.row for record in log if (record.at, record.question) == last), int(self.table.indices[-1]))
+
+    def _in_view(self, p: StripParameters) -> tuple[int, ...]:
+        """The stretch of the table around the centre: the whole window, and as many rows at the ends of the table."""
+        reach, at = max(_REACH, p.offset + 2), self.table.position(self._centre(p))
+        first = max(0, min(at - reach, len(self.table) - 2 * reach - 1))
+        return tuple(self.table.indices[first : first + 2 * reach + 1].tolist())
 
     def _words(self, index: int) -> str:
-        return line(self.table.sides(index)[0] or self.table.sides(index)[1], 60)
+        return line(self.table.sides(index)[0] or self.table.sides(index)[1], 76)
 
     def _sum(self, result: Strip, boxed: int | None) -> Html:
-        row = next((row for row in result.selection.rows if row.index == boxed), None)
+        """The sum of one row: time and place with how each came about."""
+        if boxed is None:
+            return tag("div", "No row was scored.", cls="eq")
+        rank, row = next((pair for pair in enumerate(result.selection.rows, 1) if pair[1].index == boxed), (0, None))
         if row is None:
-            where = "outside the window: it is not read" if boxed is not None else "no row was scored"
-            return tag("div", chip(boxed) if boxed is not None else None, tag("span", where), cls="sumrow")
-        rank = result.selection.rows.index(row) + 1
-        entry = self.table[row.index]
-        strength = float(result.setting.strength.days(np.array(entry.recall_times)))
-        idle = max((result.now - entry.last_recall).days, 0)
-        time = f"exp(−{idle} / {strength:.2f}): {count(idle, 'day')}, n = {entry.recall_times}"
-        cells = (
-            _term("time", score(row.time), time, "time"),
-            tag("span", "+"),
-            _term("place", score(row.place), f"{_formula(result.setting.place, row.distance)}: {_away(row.distance)}", "place"),
-            tag("span", "="),
-            _term("score", score(row.score), f"{rank} of {len(result.selection.rows)}{', cached' if row.chosen else ''}", ""),
-        )
-        text = tag("p", f"“{self._words(row.index)}”", cls="mid")
-        return join(tag("div", chip(row.index, "cache" if row.chosen else ""), *cells, cls="sumrow"), text)
+            why = "it was recalled, and is left out" if boxed == result.selection.centre else "outside the window: it is not read"
+            body = join(chip(boxed, "relevant" if boxed == result.selection.centre else "none"), tag("span", why))
+        else:
+            of = f"place {rank} of {len(result.selection.rows)}{', cached' if row.chosen else ''}"
+            body = join(
+                chip(boxed, "cache" if row.chosen else ""),
+                _term("time", score(row.time), self._time_formula(result, row), "t"),
+                tag("span", "+", cls="dim"),
+                _term(
+                    "place", score(row.place), f"{place_formula(result.setting.place, row.distance)}: {away(row.distance)}", "p"
+                ),
+                tag("span", "=", cls="dim"),
+                _term("score", score(row.score), of, ""),
+            )
+        said = tag("p", f"“{self._words(boxed)}”", cls="cut", style="margin-top:8px")
+        return tag("div", tag("div", body, cls="arith", style="margin:0;gap:6px 18px"), said, cls="eq")
+
+    def _time_formula(self, result: Strip, row: ScoredRow) -> str:
+        at = self.table.position(row.index)
+        times = int(self.table.recall_times[at])
+        idle = max(int(whole_days(to_microseconds(result.now), self.table.last_recall[at])), 0)
+        strength = float(result.setting.strength.days(np.array(times)))
+        return f"exp(−{idle} / {strength:.3f}): {count(idle, 'day')}, n = {times}"
+
+
+def setting_of(p: StripParameters) -> WindowPrefetch:
+    """Return the prefetcher that the controls describe."""
+    place = PlaceTerm(form=p.form, weight=p.weight)
+    return WindowPrefetch(k=p.k, offset=p.offset, include_centre=p.include_centre, place=place)
+
+
+def _best(selection: Selection) -> int | None:
+    return selection.rows[0].index if selection.rows else None
 
 
 def _term(name: str, value: str, beneath: str, role: str) -> Html:
-    return tag(
-        "span", tag("span", name, " ", tag("b", value), cls=f"is-{role}" if role else None), tag("small", beneath), cls="term"
+    head = tag("span", f"{name} ", tag("b", value, cls=role or None))
+    return tag("span", head, tag("span", beneath, cls="dim"), style="display:inline-grid")
+
+
+def _live(p: StripParameters, result: Strip) -> Html:
+    """The day, and what each form of the place term would cache on it."""
+    after = "days: the miss happens today" if p.days == 0 else f"{'day' if p.days == 1 else 'days'} from now"
+    date = tag(
+        "div", tag("b", day(result.now)), tag("span", f"{p.days} {after}"), cls="readout", style="grid-template-columns:1fr"
     )
-
-
-def _formula(place: PlaceTerm, distance: int) -> str:
-    weight = "" if place.weight == 1 else f"{place.weight:g} · "
-    forms = {"nearness": "(1 − (2/π) arctan {})", "rescaled": "(2/π) arctan {}", "literal": "(π/2) arctan {}"}
-    return weight + forms[place.form].format(distance)
-
-
-def _away(distance: int) -> str:
-    return "the recalled row" if distance == 0 else f"{count(distance, 'row')} away"
+    forms = (
+        tag("p", tag("span", name, cls="dim", style="display:inline-block;width:64px"), chips(found.chosen, "cache"))
+        for name, found in result.by_form.items()
+    )
+    note = tag("p", "Literal is the form that the paper prints; it leaves the offset open.", cls="dim", style="margin-top:6px")
+    return join(date, tag("div", *forms, note, cls="eq"))
 
 
 def _finding(result: Strip) -> str:
     cached = [row for row in result.selection.rows if row.chosen]
     if not cached:
-        return "Nothing is cached"
+        return "A miss caches nothing here: no row is in the window"
+    *most, last = (str(row.index) for row in cached)
+    names = f"rows {', '.join(most)} and {last}" if most else f"row {last}"
     far = max(row.distance for row in cached)
-    by_time = sum(row.time > row.place for row in cached)
-    led = "time" if 2 * by_time > len(cached) else "place"
-    names = " and ".join(filter(None, [", ".join(str(row.index) for row in cached[:-1]), str(cached[-1].index)]))
-    near = "the recalled row alone" if far == 0 else f"at most {count(far, 'row')} away"
-    return f"The cache takes {'rows' if len(cached) > 1 else 'row'} {names}, {near}: mostly for {led}"
+    reach = "the recalled row alone" if far == 0 else f"at most {count(far, 'row')} away"
+    return f"A miss caches {names}, {reach}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -15,20 +15,23 @@ from ilstma_lab.evaluation.prefetch_scores import PrefetchScores, hit_band, hit_
 from ilstma_lab.evaluation.prefetching import PrefetchRun, replay_policy
 from ilstma_lab.evaluation.timing import TimeModel
 from ilstma_lab.evaluation.workload import Workload
+from ilstma_lab.plots.hit_map import hit_map_spec
 from ilstma_lab.plots.pays import pays_spec
-from ilstma_lab.plots.prefetch import tuner_spec
-from ilstma_lab.prefetch.bounds import oracle_hits
+from ilstma_lab.prefetch.bounds import min_hits, oracle_hits
 from ilstma_lab.prefetch.policies import DemandLru, NextRows
 from ilstma_lab.prefetch.score import PlaceTerm
 from ilstma_lab.prefetch.window import WindowPrefetch
+from ilstma_lab.protocols import Prefetcher
 from ilstma_lab.reprs.markup import Html, join, tag
 from ilstma_lab.reprs.words import count
 from ilstma_lab.widgets.controls import choice, slider, switch
 from ilstma_lab.widgets.explorable import Drawing, Explorable, Pick
-from ilstma_lab.widgets.score_strip import FORMS
+from ilstma_lab.widgets.prefetch_words import FORMS, setting_code
 
-OFFSETS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20)
+OFFSETS = tuple(range(1, 21))
 KS = tuple(range(1, 9))
+PAPERS_K = 3
+USUAL = (5, 3)
 _PAPER = TimeModel.from_table4()
 
 
@@ -36,8 +39,8 @@ _PAPER = TimeModel.from_table4()
 class TunerParameters:
     """The prefetch's parameters and the seconds of a judgement and of the full path, at first those that Table 4 implies."""
 
-    offset: int = choice(5, {str(offset): offset for offset in OFFSETS}, label="Offset, rows each side", dropdown=True)
-    k: int = slider(3, 1, KS[-1], 1, label="k", about="rows cached", unit="rows")
+    offset: int = slider(USUAL[0], 1, OFFSETS[-1], 1, label="Offset", about="rows each side", unit="rows")
+    k: int = slider(USUAL[1], 1, KS[-1], 1, label="k", about="rows cached", unit="rows")
     weight: float = slider(1.0, 0, 4, 0.1, label="Weight of place", unit="× time")
     form: str = choice("nearness", FORMS, label="Place form")
     trigger: str = choice("miss", {"A miss": "miss", "Every question": "every"}, label="Refill after")
@@ -48,124 +51,134 @@ class TunerParameters:
 
 @dataclass(frozen=True)
 class Tuned:
-    """The chosen setting's runs, and the map of hit ratios as far as it is known."""
+    """The chosen setting's runs and scores, and the map of hit ratios as far as it is known, shape (len(KS), len(OFFSETS)).
+
+    The bands of the hit ratio and of its gain over the next k rows take longer, and are None at first.
+    """
 
     runs: tuple[PrefetchRun, ...]
     scores: PrefetchScores
-    band: Band
-    gain: Band
     ratios: np.ndarray
+    band: Band | None = None
+    gain: Band | None = None
 
 
 class WindowTuner(Explorable):
     """Drag offset, k, weight and form, and see how often the answer's row would have lain in the cache.
 
-    `workloads`: what `workload_of`, `load_workloads` or `generate` return, one or several. Click a cell of the map to choose it.
+    `workloads`: what `workload_of` or `generate` return, one or several. Click a cell of the map to choose it, or go from cell to
+    cell with the arrow keys. The map and the bands are computed in a thread; what is not known yet is a dot.
     """
 
     Parameters = TunerParameters
     eyebrow = "Prefetch lab, window and k"
-    try_this = "Find the best cell at k = 3. Is its gain over “next 3” larger than the band, and would you bet on it elsewhere?"
+    try_this = (
+        "Find the best cell at k = 3. Is its gain over the next 3 rows larger than its band, and would you bet on it elsewhere?"
+    )
     given = "workloads"
     presets: ClassVar = {
         "Paper as meant": TunerParameters(),
         "As printed": TunerParameters(form="literal", include_centre=False),
-        "Place alone": TunerParameters(weight=4.0),
+        "Time alone": TunerParameters(weight=0.0),
         "Wide": TunerParameters(offset=20),
     }
-    rows = ((("tuner", 1),), (("pays", 570), ("numbers", 372)))
+    rows = ((("map", 1),), (("pays", 390), ("numbers", 300)))
 
     def __init__(self, workloads: Workload | Sequence[Workload], **parameters: Any):
         self.workloads = (workloads,) if isinstance(workloads, Workload) else tuple(workloads)
-        if not sum(len(workload) for workload in self.workloads):
+        self.n = sum(map(len, self.workloads))
+        if not self.n:
             raise InputError("no question of these workloads has a row that answers it: there is nothing to hit")
-        self._demands = [_positions(workload) for workload in self.workloads]
         self._baselines = {k: self._replay(DemandLru(k=k)) for k in KS}
         self._rivals = {k: self._replay(NextRows(k=k)) for k in KS}
-        self._oracle: dict[tuple[int, int], float] = {}
+        demands = [_positions(workload) for workload in self.workloads]
+        self._oracle = {k: [sum(oracle_hits(one, k, offset=o) for one in demands) / self.n for o in OFFSETS] for k in KS}
+        self._unlimited = {k: sum(oracle_hits(one, k) for one in demands) / self.n for k in KS}
+        self._least = {k: sum(min_hits(one, k, bypass=True) for one in demands) / self.n for k in KS}
         self._maps: dict[tuple, np.ndarray] = {}
         super().__init__(**parameters)
 
     def settle(self, old: TunerParameters, new: TunerParameters) -> TunerParameters:
-        """Return `new` with the offset at which the window has room for k."""
-        room = [offset for offset in OFFSETS if 2 * offset + new.include_centre >= new.k]
-        return new if new.offset in room else replace(new, offset=room[0])
+        """Return `new` with the first offset from there on at which the window has room for k."""
+        room = (offset for offset in OFFSETS if offset >= new.offset and _has_room(offset, new.k, new.include_centre))
+        return replace(new, offset=next(room))
 
     def picked(self, figure: str, pick: Pick, p: TunerParameters) -> TunerParameters | None:
-        """Return the parameters of the cell that was picked."""
-        if figure != "tuner":
+        """Return the parameters of the cell that was picked; above the map only the offset."""
+        if figure != "map":
             return None
-        at, row = OFFSETS.index(p.offset), KS.index(p.k)
-        if pick.kind == "step":
-            at, row = at + int(pick.x), row + int(pick.y)
-        elif pick.trace == "hits, %":
-            at, row = round(pick.x), round(pick.y)
-        else:
-            at = round(pick.x)
-        if not (0 <= at < len(OFFSETS) and 0 <= row < len(KS)):
-            return None
-        return self.settle(p, replace(p, offset=OFFSETS[at], k=KS[row]))
+        offset, k = (p.offset + pick.x, p.k + pick.y) if pick.kind == "step" else (pick.x, pick.y)
+        if pick.kind != "step" and pick.trace != "hits, %":
+            k = p.k
+        offset, k = round(offset), round(k)
+        return replace(p, offset=offset, k=k) if offset in OFFSETS and k in KS else None
 
     def compute(self, p: TunerParameters) -> Tuned:
-        """Return the chosen setting's runs, with the map if it is known."""
+        """Return the chosen setting's runs, with the map as far as it is known."""
         runs = self._replay(setting_of(p))
-        known = self._maps.get(_shape(p))
-        if known is None:
-            known = np.full((len(KS), len(OFFSETS)), np.nan)
-        band, gain = hit_band(runs), hit_difference(runs, self._rivals[p.k])
-        ratios = known.copy()
-        ratios[KS.index(p.k), OFFSETS.index(p.offset)] = band.mean
-        return Tuned(runs, prefetch_scores(runs, self._baselines[p.k]), band, gain, ratios)
+        ratios = self._map(p)
+        ratios[KS.index(p.k), OFFSETS.index(p.offset)] = _ratio(runs)
+        return Tuned(runs, prefetch_scores(runs, self._baselines[p.k]), ratios.copy())
 
     def refine(self, p: TunerParameters, result: Tuned) -> Tuned:
-        """Return the result with the whole map."""
-        if _shape(p) not in self._maps:
-            self._maps[_shape(p)] = np.array([[self._ratio(replace(p, k=k, offset=o)) for o in OFFSETS] for k in KS])
-        return replace(result, ratios=self._maps[_shape(p)])
+        """Return the result with its bands and the whole map, showing each row as it comes; it ends early when overtaken."""
+        fuller = replace(result, band=hit_band(result.runs), gain=hit_difference(result.runs, self._rivals[p.k]))
+        for ratios in self._rows_of_map(p):
+            fuller = replace(fuller, ratios=ratios)
+            with self._drawing:
+                if p != self.parameters:
+                    return fuller
+                self._put(self.draw(p, fuller))
+        return fuller
 
     def draw(self, p: TunerParameters, result: Tuned) -> Drawing:
         """Return map, break-even chart and numbers."""
-        oracle = [self._oracle_ratio(p.k, offset) for offset in OFFSETS]
-        rival = hit_band(self._rivals[p.k])
-        tuner = tuner_spec(
+        oracle, rival = self._oracle[p.k], _ratio(self._rivals[p.k])
+        beside = {f"next {p.k}": rival, "MIN on demand": self._least[p.k], "paper": MEAN_HIT_PERCENT / 100}
+        shown = hit_map_spec(
             result.ratios,
             OFFSETS,
             KS,
             chosen=(p.offset, p.k),
+            room=_room(p.include_centre),
             oracle=oracle,
-            beside={f"next {p.k}": rival.mean},
-            claimed=MEAN_HIT_PERCENT / 100,
+            beside=beside,
+            usual=USUAL,
+            papers_k=PAPERS_K,
         )
         model = TimeModel(p.judge, p.full)
-        ratios = {"yours": result.band, f"next {p.k}": rival.mean, "oracle": float(oracle[OFFSETS.index(p.offset)])}
-        setting = setting_of(p)
+        ratios = {"yours": result.band or result.scores.hit_ratio, f"next {p.k}": rival}
         return Drawing(
-            finding=_finding(p, result),
+            finding=_finding(p, result, round(rival * self.n)),
             sub=self._about(),
-            figures={"tuner": tuner, "pays": pays_spec(model, ratios, chosen="yours", height=270)},
-            panels={"numbers": _numbers(p, result, model)},
-            live=_live(result, model),
-            code=f"from ilstma_lab.prefetch.window import WindowPrefetch\n\n{setting!r}",
+            figures={"map": shown, "pays": pays_spec(model, ratios, chosen="yours", height=270)},
+            panels={"numbers": _numbers(p, result, model, self._unlimited[p.k])},
+            live=_live(result),
+            code=setting_code(setting_of(p)),
         )
 
     def _about(self) -> str:
         names = ", ".join(workload.name for workload in self.workloads[:6]) + (" …" if len(self.workloads) > 6 else "")
-        n = sum(len(workload) for workload in self.workloads)
-        return f"{names}: {count(n, 'question')} with a row that answers; a hit is such a row in the cache"
+        return f"{names}: {count(self.n, 'question')} with a row that answers, in order. A hit: such a row lies in the cache."
 
-    def _replay(self, policy: Any) -> tuple[PrefetchRun, ...]:
+    def _replay(self, policy: Prefetcher) -> tuple[PrefetchRun, ...]:
         return tuple(replay_policy(workload, policy) for workload in self.workloads)
 
-    def _ratio(self, p: TunerParameters) -> float:
-        if 2 * p.offset + p.include_centre < p.k:
-            return float("nan")
-        return float(np.mean([served.hit for run in self._replay(setting_of(p)) for served in run.demands]))
+    def _map(self, p: TunerParameters) -> np.ndarray:
+        shape = (p.weight, p.form, p.trigger, p.include_centre)
+        return self._maps.setdefault(shape, np.full((len(KS), len(OFFSETS)), np.nan))
 
-    def _oracle_ratio(self, k: int, offset: int) -> float:
-        if (k, offset) not in self._oracle:
-            hits = sum(oracle_hits(demands, k, offset=offset) for demands in self._demands)
-            self._oracle[k, offset] = hits / sum(len(workload) for workload in self.workloads)
-        return self._oracle[k, offset]
+    def _rows_of_map(self, p: TunerParameters) -> Iterator[np.ndarray]:
+        """Yield the map each time that one of its rows is full, the chosen k's first; cells are kept as they come."""
+        ratios, room = self._map(p), _room(p.include_centre)
+        for k in sorted(KS, key=lambda k: k != p.k):
+            missing = np.flatnonzero(room[KS.index(k)] & np.isnan(ratios[KS.index(k)]))
+            for at in missing:
+                ratios[KS.index(k), at] = _ratio(self._replay(setting_of(replace(p, k=k, offset=OFFSETS[at]))))
+                if p != self.parameters:
+                    return
+            if len(missing) or k == p.k:
+                yield ratios.copy()
 
 
 def setting_of(p: TunerParameters) -> WindowPrefetch:
@@ -174,40 +187,59 @@ def setting_of(p: TunerParameters) -> WindowPrefetch:
     return WindowPrefetch(k=p.k, offset=p.offset, include_centre=p.include_centre, trigger=p.trigger, place=place)
 
 
-def _shape(p: TunerParameters) -> tuple:
-    return p.weight, p.form, p.trigger, p.include_centre
+def _has_room(offset: int, k: int, include_centre: bool) -> bool:
+    return 2 * offset + include_centre >= k
+
+
+def _room(include_centre: bool) -> np.ndarray:
+    return np.array([[_has_room(offset, k, include_centre) for offset in OFFSETS] for k in KS])
+
+
+def _ratio(runs: Sequence[PrefetchRun]) -> float:
+    return float(np.mean([served.hit for run in runs for served in run.demands]))
 
 
 def _positions(workload: Workload) -> list[tuple[int, ...]]:
     return [tuple(workload.table.position(row) for row in access.gold) for access in workload.accesses]
 
 
-def _finding(p: TunerParameters, result: Tuned) -> str:
-    hits, n = round(result.band.mean * result.scores.n), result.scores.n
-    against = "no more than" if result.gain.mean <= 0 else "more than"
-    sure = result.gain.low > 0 or result.gain.high < 0
-    doubt = "" if sure or result.gain.mean == 0 else ", and the band leaves it open"
-    return f"{hits} of {n} questions hit with ± {p.offset} and k = {p.k}: {against} with the next {p.k}{doubt}"
+def _finding(p: TunerParameters, result: Tuned, rival: int) -> str:
+    hits, n = round(result.scores.hit_ratio * result.scores.n), result.scores.n
+    said = f"{hits} of {n} questions hit with ± {p.offset} and k = {p.k}; with the next {p.k} rows {rival}"
+    gain = result.gain
+    if gain is None or hits == rival:
+        return said
+    return said + (": the band of the difference spans 0" if gain.low <= 0 <= gain.high else ": a difference beyond its band")
 
 
-def _live(result: Tuned, model: TimeModel) -> Html:
-    band = f"{100 * result.band.low:.0f} to {100 * result.band.high:.0f} % (95 %), n = {result.scores.n}"
-    return tag("div", tag("b", f"{100 * result.band.mean:.1f} %"), tag("span", "hit; ", band), cls="readout")
+def _live(result: Tuned) -> Html:
+    band = result.band
+    sure = f"95 % band {100 * band.low:.0f} to {100 * band.high:.0f} %" if band else "band: computing"
+    ratio = tag("b", _percent(result.scores.hit_ratio), style="color:var(--cache-ink)")
+    return tag("div", ratio, tag("span", f"hit, n = {result.scores.n}; {sure}"), cls="readout")
 
 
-def _numbers(p: TunerParameters, result: Tuned, model: TimeModel) -> Html:
+def _numbers(p: TunerParameters, result: Tuned, model: TimeModel, unlimited: float) -> Html:
     scores, gain = result.scores, result.gain
-    seconds = model.band(result.band)
+    more = f"{100 * gain.mean:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})" if gain else "computing"
     rows = (
-        ("Hits, or in the last seven turns", f"{100 * scores.near_ratio:.1f} %"),
-        (f"Gain over next {p.k}, in points", f"{100 * gain.mean:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})"),
-        ("Accuracy: useful / brought in", f"{100 * scores.accuracy:.1f} %"),
-        ("Coverage: misses of LRU removed", f"{100 * scores.coverage:.1f} %"),
-        ("Pollution: misses that LRU hit", f"{100 * scores.pollution:.1f} %"),
-        ("Brought in, a question", f"{scores.rows:.2f} rows, {scores.tokens:.0f} tokens"),
-        ("Mean time, a question", f"{seconds.mean:.2f} s ({seconds.low:.2f} to {seconds.high:.2f})"),
+        (f"Gain over next {p.k}", "in points, with its 95 % band", more),
+        ("Unlimited oracle", "knows the questions, may choose any row", _percent(unlimited)),
+        ("Hit or in history", "in the cache, or recalled in the last seven turns", _percent(scores.near_ratio)),
+        ("Accuracy", "useful rows / rows brought in", _percent(scores.accuracy)),
+        ("Coverage", "misses of a demand cache (LRU) that prefetch removes", _percent(scores.coverage)),
+        ("Pollution", "questions that miss here, and hit in a demand cache", _percent(scores.pollution)),
+        ("Brought in", "for each question", f"{scores.rows:.2f} rows, {scores.tokens:.0f} tokens"),
+        ("Mean time", "of a question: J + (1 − hits) · F", f"{model.mean_seconds(scores.hit_ratio):.2f} s"),
     )
     title = tag("p", "What the cache costs and brings", cls="fig-title")
-    sub = tag("p", "the field's words; bands are 95 %, paired where two are compared", cls="fig-sub")
-    body = (tag("tr", tag("td", name), tag("td", value.replace("-", "−"), cls="num key")) for name, value in rows)
+    sub = tag("p", f"± {p.offset}, k = {p.k}; point at a word for its meaning", cls="fig-sub")
+    body = (
+        tag("tr", tag("td", name, title=meaning), tag("td", value.replace("-", "−"), cls="num key"))
+        for name, meaning, value in rows
+    )
     return join(title, sub, tag("table", tag("tbody", *body), cls="grid live-numbers"))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if np.isfinite(share) else "–"
