@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from ilstma_lab.summaries import Summaries
 from ilstma_lab.trace import Failure, RowView, Turn, Verdict
 
 _LONG_AGO = timedelta(days=30)
+_MOST_UNDONE = 100
 _NOT_NEEDED = "started with the judge, not needed: the judge answered"
 
 
@@ -63,6 +65,7 @@ class ILSTMA:
         )
         self._given = {"retriever": retriever, "prefetcher": prefetcher}
         self.turns: list[Turn] = []
+        self._before: deque[tuple] = deque(maxlen=_MOST_UNDONE)
         self._count = 0
         self._lock = threading.RLock()
         if clock is None:
@@ -96,6 +99,7 @@ class ILSTMA:
                 self.memory.restore(running.segments)
                 raise
             self.turns.append(turn)
+            self._before.append(running.segments)
             return turn
 
     async def aask(self, question: str, **options) -> Turn:
@@ -110,6 +114,22 @@ class ILSTMA:
             raise InputError("no question is left unanswered")
         question, at = self.table.unanswered
         return self.ask(question, at=at, on_event=on_event)
+
+    def undo(self) -> Turn:
+        """Take back the last turn of this lab, and return it: its row and its touches go, short-term memory is as it was before.
+
+        What waited before it and was written by it stays written. A summary that holds the row becomes stale. A turn that failed
+        left its question open: that goes. Raises InputError where no turn is left; at most 100 are remembered.
+        """
+        with self._lock:
+            if not self._before:
+                raise InputError("no turn of this lab is left to take back")
+            turn, segments = self.turns.pop(), self._before.pop()
+            touched = next((step.wrote.get("touched", ()) for step in turn.steps if step.number == 8), ())
+            self.table.undo_turn(turn.row, touched, turn.at)
+            self.memory.restore(segments)
+            self._count -= not turn.failure
+            return turn
 
     # -- around the turns --------------------------------------------------------------------------------------------
 

@@ -137,6 +137,25 @@ class Contents:
             else:
                 self._write(row, change, columns)
 
+    def _on_untouch(self, event: dict[str, Any], columns: Columns) -> None:
+        """Take back the recalls that one turn made: the log knows when each row was recalled before."""
+        instant = to_instant(event["at"])
+        for row in event["rows"]:
+            log = [at for at, record in enumerate(self.recalls) if record.row == row]
+            made = next((at for at in reversed(log) if self.recalls[at].at == instant), None)
+            position = columns.position(row)
+            if made is None or position is None:
+                continue
+            del self.recalls[made]
+            before = max((record.at for record in self.recalls if record.row == row), default=None)
+            last = int(columns.created[position]) if before is None else to_microseconds(before)
+            count, _ = self.waiting.pop(row, (0, 0))
+            if count > 1:
+                self.waiting[row] = (count - 1, last)
+            elif not count:
+                columns.recall_times[position] -= 1
+                columns.last_recall[position] = last
+
     def _on_write_waiting(self, event: dict[str, Any], columns: Columns) -> None:
         for row, change in self.waiting.items():
             self._write(row, change, columns)

@@ -112,10 +112,7 @@ class MemoryTable(ReadableTable):
         """
         with self._lock:
             self.position(index)
-            gone = [int(index)]
-            for row in gone:  # grows: an echo may be cited in its turn
-                gone += [echo for echo, cited in self._contents.cites.items() if row in cited and echo not in gone]
-            self._commit([{"op": "delete", "index": row} for row in gone])
+            self._commit(self._deleted(index))
 
     def touch(self, rows: Sequence[int], at: datetime, question: str = "", *, deferred: bool = False) -> None:
         """Record a recall of `rows`: one recall more, last recalled `at`. Deferred: the columns follow at `write_waiting`."""
@@ -181,6 +178,16 @@ class MemoryTable(ReadableTable):
                 events.append(self._added(0, dialogue, kind=kind, cites=cites))
             self._commit([*events, {"op": "answered"}])
             return events[-1]["index"] if dialogue is not None else None
+
+    def undo_turn(self, row: int | None, touched: Sequence[int], at: datetime) -> None:
+        """Take back what a turn left, in one journal line: its row goes, whose index is not used again, and so do its touches.
+
+        `row`: the turn's own, None where it stored none; `touched`: the rows whose recall at the moment `at` is taken back.
+        """
+        with self._lock:
+            events = [{"op": "untouch", "rows": [int(r) for r in touched], "at": _iso(to_instant(at))}] if touched else []
+            events += self._deleted(row) if row is not None and row in self else []
+            self._commit([*events, {"op": "answered"}])
 
     # -- vectors ---------------------------------------------------------------------------------------------------
 
@@ -377,6 +384,12 @@ class MemoryTable(ReadableTable):
             "kind": kind,
             "cites": [int(c) for c in cites],
         }
+
+    def _deleted(self, index: int) -> list[dict[str, Any]]:
+        gone = [int(index)]
+        for row in gone:  # grows: an echo may be cited in its turn
+            gone += [echo for echo, cited in self._contents.cites.items() if row in cited and echo not in gone]
+        return [{"op": "delete", "index": row} for row in gone]
 
     def _commit(self, events: list[dict[str, Any]]) -> None:
         if not events:
