@@ -46,7 +46,7 @@ def hit_map_spec(
     data += [_above(part) for part in _lines(x, row, known, best, levels, chosen, top)]
     frame = layout(
         _finding(row, x, chosen, int(waits.sum()), int(room.sum())),
-        f"hit ratio in %; above: at k = {k}; below: offset across, k up, hatched: no room for k",
+        f"hit ratio in %; above: at k = {k}; below: offset across, k up; hatched: no room; dashed box: a usual guess",
         _sentence(row, best, list(offsets).index(offset), chosen),
         height=420,
         margin={"l": 36, "r": 118, "t": 8, "b": 30},

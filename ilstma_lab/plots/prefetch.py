@@ -213,9 +213,10 @@ def _last_in(selection: Selection) -> str:
     if last.score == next_.score:
         rule = "the nearer row enters" if last.distance < next_.distance else "the later row enters"
         return f"Rows {last.index} and {next_.index} tie at {score(last.score)}: {rule}, {last.index}"
-    return (
-        f"Row {last.index} is the last to enter, with {score(last.score)}; row {next_.index} stays out with {score(next_.score)}"
-    )
+    inner, outer = score(last.score), score(next_.score)
+    if inner == outer:
+        return f"Row {last.index} is the last to enter, less than .001 ahead of row {next_.index}"
+    return f"Row {last.index} is the last to enter, with {inner}; row {next_.index} stays out with {outer}"
 
 
 def _changes(selections: Sequence[Selection]) -> str:

@@ -209,12 +209,10 @@ def _live(p: StripParameters, result: Strip) -> Html:
     date = tag(
         "div", tag("b", day(result.now)), tag("span", f"{p.days} {after}"), cls="readout", style="grid-template-columns:1fr"
     )
-    forms = (
-        tag("p", tag("span", name, cls="dim", style="display:inline-block;width:64px"), chips(found.chosen, "cache"))
-        for name, found in result.by_form.items()
-    )
+    lines = (join(tag("span", name, cls="dim"), tag("span", chips(of.chosen, "cache"))) for name, of in result.by_form.items())
+    forms = tag("div", *lines, style="display:grid;grid-template-columns:64px 1fr;row-gap:3px")
     note = tag("p", "Literal is the form that the paper prints; it leaves the offset open.", cls="dim", style="margin-top:6px")
-    return join(date, tag("div", *forms, note, cls="eq"))
+    return join(date, tag("div", forms, note, cls="eq"))
 
 
 def _finding(result: Strip) -> str:

@@ -15,23 +15,26 @@ if TYPE_CHECKING:
 
     from tests.browser.driver import Notebook
 
-# Texts of a figure that cover each other.
-COVERED = """(root) => {
-  const texts = [...root.querySelectorAll('.main-svg text')].filter((text) => text.textContent.trim() && text.checkVisibility());
-  const boxes = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
+# The lines of text in an explorable's figures that can be seen: [text, box, box of the figure].
+_LINES = """const lines = [...root.querySelectorAll('.main-svg')].flatMap((svg) => {
+    const seen = [...svg.querySelectorAll('text')].filter((text) => text.checkVisibility({ opacityProperty: true }));
+    const parts = seen.flatMap((text) => (text.querySelector('tspan.line') ? [...text.querySelectorAll('tspan.line')] : [text]));
+    return parts.filter((part) => part.textContent.trim())
+      .map((part) => [part.textContent, part.getBoundingClientRect(), svg.getBoundingClientRect()]);
+  });"""
+COVERED = f"""(root) => {{
+  {_LINES}
   const cover = ([, a], [, b]) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
-  const names = (one, rest) => rest.filter((other) => cover(one, other)).map((other) => `${one[0]} / ${other[0]}`);
-  return boxes.flatMap((one, at) => names(one, boxes.slice(at + 1)));
-}"""
-# Texts that leave their figure, or are turned.
-CUT = """(root) => [...root.querySelectorAll('.main-svg')].flatMap((svg) => {
-  const frame = svg.getBoundingClientRect();
-  return [...svg.querySelectorAll('text')].filter((text) => text.textContent.trim()).filter((text) => {
-    const box = text.getBoundingClientRect();
-    return box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
-  }).map((text) => text.textContent);
-})"""
+  const names = (one, rest) => rest.filter((other) => cover(one, other)).map((other) => `${{one[0]}} / ${{other[0]}}`);
+  return lines.flatMap((one, at) => names(one, lines.slice(at + 1)));
+}}"""
+CUT = f"""(root) => {{
+  {_LINES}
+  const out = (a, frame) =>
+    a.left < frame.left - 1 || a.right > frame.right + 1 || a.top < frame.top - 1 || a.bottom > frame.bottom + 1;
+  return lines.filter(([, box, frame]) => out(box, frame) || box.height > 20).map(([text]) => text);
+}}"""  # lines higher than 20 pixels are turned
 
 
 @pytest.fixture(scope="module")

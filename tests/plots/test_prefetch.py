@@ -83,6 +83,8 @@ def test_the_title_tells_both_sides_of_the_border():
     assert said == "Row 14 is the last to enter, with .533; row 17 stays out with .356"
     ties = Selection((ScoredRow(4, 1.0, 0.5, 0.5, 1, chosen=True), ScoredRow(2, 1.0, 0.5, 0.5, 1)), 3, 1)
     assert titles(strip_spec(ties, range(6)))[0] == "Rows 4 and 2 tie at 1.000: the later row enters, 4"
+    close = Selection((ScoredRow(4, 2e-4, 2e-4, 0.0, 1, chosen=True), ScoredRow(2, 1e-4, 1e-4, 0.0, 1)), 3, 1)
+    assert titles(strip_spec(close, range(6)))[0] == "Row 4 is the last to enter, less than .001 ahead of row 2"
     assert titles(strip_spec(Selection((), 3), range(6)))[0] == "Nothing is cached"
 
 
