@@ -39,6 +39,11 @@ def topic_dir(topic: str) -> Path:
     return data_dir() / _TOPICS / topic
 
 
+def cassettes_dir() -> Path:
+    """Return the folder of the bundled recordings, what a real model replied and how long it took. Raises InputError."""
+    return data_dir() / "cassettes"
+
+
 def _bundled(name: str) -> Path:
     for folder in (_PACKAGE / f"_{name}", _PACKAGE.parent / name):
         if folder.is_dir():

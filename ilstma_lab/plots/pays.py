@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ilstma_lab.plots.forgetting import spread
-from ilstma_lab.plots.marks import INK, dots, layout, line, words
+from ilstma_lab.plots.marks import INK, dots, layout, line, ring, words
 from ilstma_lab.plots.spec import Spec
-from ilstma_lab.plots.template import GREY, ROLES
+from ilstma_lab.plots.template import GREY, ROLES, plain
 
 if TYPE_CHECKING:
     from ilstma_lab.evaluation.bootstrap import Band
     from ilstma_lab.evaluation.timing import TimeModel
 
 _CACHE, _MISS = ROLES["cache"], ROLES["relevant"]
+_BAND = "rgba(123,132,148,.45)"
+_TURN = 0.55
+"""Where on the axis labels change from the right of their dots, above the line, to the left of them, below it."""
 
 
 def pays_spec(model: TimeModel, ratios: Mapping[str, Band | float], *, chosen: str = "", height: int = 300) -> Spec:
@@ -22,68 +24,123 @@ def pays_spec(model: TimeModel, ratios: Mapping[str, Band | float], *, chosen: s
 
     `ratios` are hit ratios by name, with a band where there is one; `chosen` is marked in ink.
     """
-    import numpy as np
-
-    means = {name: (ratio if isinstance(ratio, float) else ratio.mean) for name, ratio in ratios.items()}
-    right = min(1.0, max([0.7, *(1.15 * mean for mean in means.values()), 1.1 * min(model.break_even, 0.9)]))
-    without, even = model.full_seconds, min(model.break_even, right)
-    at = model.mean_seconds
+    means = {name: float(getattr(ratio, "mean", ratio)) for name, ratio in ratios.items()}
+    right = _right(model, means)
+    without, at = model.full_seconds, model.mean_seconds
+    low, high = min(at(right), without), max(at(0.0), without)
+    span = max(high - low, 1e-3)
     data = [
-        _area([0, even, 0], [at(0.0), without, without], "costs", _MISS),
-        *([_area([even, right, right], [without, without, at(right)], "saves", _CACHE)] if model.break_even < right else []),
+        *_areas(model, right),
         line([0, right], [without, without], name="no cache, s", uid="ink-without", **INK, dash="5px,4px"),
         line([0, right], [at(0.0), at(right)], name="with the cache, s", uid="ink-with", **INK),
+        words(right, without, "no cache", "top left", uid="words-without"),
+        *_meeting(model, right, low - 0.1 * span),
     ]
-    low, high = min(at(right), without), max(at(0.0), without)
-    span = high - low
-    if model.break_even < 1:
-        data.append(line([even, even], [low - 0.1 * span, without], uid="even", color=GREY, width=1, dash="dot"))
-        data.append(
-            words(even, low - 0.1 * span, f"<b>breaks even at {100 * model.break_even:.1f} %</b>", "top right", uid="words-even")
-        )
-    for name, ratio in ratios.items():
-        if not isinstance(ratio, float):
+    for number, ratio in enumerate(ratios.values()):
+        if hasattr(ratio, "low"):
             ends = [ratio.low, ratio.high]
-            data.append(line(ends, [at(end) for end in ends], uid=f"band-{name}", color="rgba(123,132,148,.45)", width=9))
-    order = sorted(means, key=lambda name: means[name], reverse=True)
-    x, y = [means[name] for name in order], [at(means[name]) for name in order]
-    data.append(dots(x, y, "s at this hit ratio", uid="dot-ratios", color=_CACHE, size=8))
-    places = spread(np.array(y), 0.085 * span)
-    labels = [_label(name, ratios[name], name == chosen) for name in order]
-    data.append(words([one + 0.012 for one in x], places, labels, "middle right", uid="words-ratios"))
-    data.append(words(right, without, "no cache", "top left", uid="words-without"))
+            data.append(line(ends, [at(end) for end in ends], uid=f"band{number}", color=_BAND, width=9))
+    if means:
+        data.append(dots([*means.values()], [at(mean) for mean in means.values()], None, uid="dot-ratios", color=_CACHE, size=9))
+        data += _labels(means, model, chosen=chosen, right=right, gap=0.085 * span)
+    if chosen in means:
+        data.append(ring(means[chosen], at(means[chosen])))
     frame = layout(
         _finding(model, ratios.get(chosen)),
-        "mean seconds a question, by hit ratio in %",
-        f"Without a cache a question takes {without:.2f} s; with it {at(0.0):.2f} s at no hits and {at(right):.2f} s at "
-        f"{100 * right:.0f} %. It breaks even at {100 * model.break_even:.1f} %.",
+        "mean seconds a question, by hit ratio",
+        _sentence(model, means, right),
         height=height,
-        margin={"l": 36, "r": 24, "t": 8, "b": 30},
-        xaxis={"range": [0, right], "tickformat": ".0%", "nticks": 5, "showgrid": False},
-        yaxis={"range": [low - 0.16 * span, high + 0.06 * span], "nticks": 5, "ticksuffix": " s"},
+        margin={"l": 40, "r": 12, "t": 8, "b": 24},
+        xaxis={"range": [0, right], **_percents(right), "showgrid": False},
+        yaxis={"range": [low - 0.18 * span, high + 0.08 * span], "nticks": 5, "ticksuffix": " s"},
         names=("hit ratio", "seconds"),
     )
     return {"data": data, "layout": frame}
 
 
-def _area(x: list[float], y: list[float], name: str, color: str) -> dict:
-    shade = {"fill": "toself", "fillcolor": color, "opacity": 0.16, "line": {"width": 0, "color": color}}
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "uid": name, "hoverinfo": "skip", **shade}
+def even_words(model: TimeModel) -> str:
+    """Return from which hit ratio on the cache saves time, in words.
+
+    >>> from ilstma_lab.evaluation.timing import TimeModel
+    >>> even_words(TimeModel(1.0, 4.0)), even_words(TimeModel(5.0, 4.0))
+    ('breaks even at 25.0 %', 'never pays')
+    """
+    if model.break_even > 1:
+        return "never pays"
+    return f"breaks even at {100 * model.break_even:.1f} %" if model.break_even > 0 else "every hit pays"
 
 
-def _label(name: str, ratio: Band | float, bold: bool) -> str:
-    mean = ratio if isinstance(ratio, float) else ratio.mean
-    said = f"{name} {100 * mean:.1f} %"
-    return f"<b>{said}</b>" if bold else said
+def _right(model: TimeModel, means: Mapping[str, float]) -> float:
+    """Where the axis ends: so that the dots, and the break-even where there is one, stand well inside."""
+    even = model.break_even if model.break_even <= 1 else 0.0
+    return min(1.0, max([0.6, 1.25 * even, *(1.15 * mean for mean in means.values())]))
+
+
+def _areas(model: TimeModel, right: float) -> list[dict]:
+    """What it costs left of the break-even, what it saves right of it."""
+    even = min(model.break_even, right)
+    shades = []
+    for name, color, ends in (("costs", _MISS, (0.0, even)), ("saves", _CACHE, (even, right))):
+        if ends[0] < ends[1]:
+            across = [*ends, *ends[::-1]]
+            edges = [*map(model.mean_seconds, ends), model.full_seconds, model.full_seconds]
+            shade = {"fill": "toself", "fillcolor": color, "opacity": 0.16, "line": {"width": 0, "color": color}}
+            shades.append(
+                {"type": "scatter", "mode": "lines", "x": across, "y": edges, "uid": name, "hoverinfo": "skip", **shade}
+            )
+    return shades
+
+
+def _meeting(model: TimeModel, right: float, foot: float) -> list[dict]:
+    """The hit ratio at which both lines meet, and its words at the foot."""
+    said, even = f"<b>{even_words(model)}</b>", model.break_even
+    if not 0 < even <= right:
+        return [words(0.01 * right, foot, said, "top right", uid="words-even")]
+    drop = line([even, even], [foot, model.full_seconds], uid="even", color=GREY, width=1, dash="dot")
+    return [drop, words(even, foot, said, "top left" if even > 0.5 * right else "top right", uid="words-even")]
+
+
+def _labels(means: Mapping[str, float], model: TimeModel, *, chosen: str, right: float, gap: float) -> list[dict]:
+    """Names beside their dots: at the right they are moved up, away from the falling line, at the left down."""
+    marks, at = [], model.mean_seconds
+    for side, place, away in (("right", "middle right", 1), ("left", "middle left", -1)):
+        names = [name for name, mean in means.items() if (mean < _TURN * right) == (side == "right")]
+        names.sort(key=lambda name: away * at(means[name]))
+        if names:
+            y = _clear([away * at(means[name]) for name in names], gap, level=away * model.full_seconds)
+            x = [means[name] + away * (0.03 if name == chosen else 0.02) * right for name in names]
+            said = [f"{plain(name)} {100 * means[name]:.1f} %" for name in names]
+            text = [f"<b>{one}</b>" if name == chosen else one for name, one in zip(names, said, strict=True)]
+            marks.append(words(x, [away * one for one in y], text, place, uid=f"words-{side}"))
+    return marks
+
+
+def _clear(places: list[float], gap: float, *, level: float) -> list[float]:
+    """Rising `places` moved up until each stands `gap` above the one before, and none on the line at `level`."""
+    moved: list[float] = []
+    for place in places:
+        up = max(place, moved[-1] + gap) if moved else place
+        moved.append(level + 0.6 * gap if abs(up - level) < 0.6 * gap else up)
+    return moved
+
+
+def _percents(right: float) -> dict:
+    ticks = [tick / 100 for tick in range(0, 101, 20) if tick / 100 <= right]
+    return {"tickvals": ticks, "ticktext": [f"{100 * tick:.0f} %" for tick in ticks]}
 
 
 def _finding(model: TimeModel, ratio: Band | float | None) -> str:
-    if model.break_even >= 1:
-        return "It can never pay: the judgement takes as long as the full path"
+    if model.break_even > 1:
+        return "It can never pay: at no hit ratio is it faster than without"
     if ratio is None:
-        return f"The cache pays above {100 * model.break_even:.1f} % of hits"
-    mean = ratio if isinstance(ratio, float) else ratio.mean
-    if not isinstance(ratio, float) and ratio.low <= model.break_even <= ratio.high:
+        return f"The cache {even_words(model)} of hits" if model.break_even > 0 else "Every hit saves time"
+    if hasattr(ratio, "low") and ratio.low <= model.break_even <= ratio.high:
         return "Too close to call: the band crosses break-even"
-    gain = model.full_seconds - model.mean_seconds(mean)
+    gain = model.full_seconds - model.mean_seconds(float(getattr(ratio, "mean", ratio)))
     return f"It saves {gain:.2f} s a question" if gain > 0 else f"It costs {-gain:.2f} s a question"
+
+
+def _sentence(model: TimeModel, means: Mapping[str, float], right: float) -> str:
+    ends = f"{model.mean_seconds(0.0):.2f} s at no hits and {model.mean_seconds(right):.2f} s at {100 * right:.0f} %"
+    here = "".join(f" {name}: {model.mean_seconds(mean):.2f} s at {100 * mean:.1f} %." for name, mean in means.items())
+    return f"Without a cache a question takes {model.full_seconds:.2f} s, with it {ends}; it {even_words(model)}.{here}"

@@ -9,137 +9,173 @@ from typing import Any
 import numpy as np
 
 from ilstma_lab.errors import InputError
-from ilstma_lab.evaluation.prefetching import PrefetchRun, replay_policy
-from ilstma_lab.evaluation.workload import Workload
+from ilstma_lab.evaluation.prefetching import PrefetchRun, Served, replay_policy
+from ilstma_lab.evaluation.workload import Workload, gold_steps
 from ilstma_lab.plots.races import race_spec, served_spec
 from ilstma_lab.prefetch.oracle import WindowOracle
 from ilstma_lab.prefetch.policies import standard_policies
 from ilstma_lab.protocols import Prefetcher
 from ilstma_lab.reprs.markup import Html, join, tag
-from ilstma_lab.reprs.parts import chip
+from ilstma_lab.reprs.parts import badge, chip, chips
 from ilstma_lab.reprs.words import count, line
 from ilstma_lab.widgets.controls import choice, slider
 from ilstma_lab.widgets.explorable import Drawing, Explorable, Pick
 
+ORACLE = "window oracle"
 _RACERS = (
     "ILSTMA",
     "ILSTMA, literal",
     "ILSTMA, every question",
     "next {k}",
     "nearest {k}",
-    "similar",
+    "similar to the question",
     "demand LRU",
     "no prefetch",
 )
-ORACLE = "window oracle"
+_ROOM = {"The paper's 3, ± 5": (3, 5), "3 of a wide window": (3, 20), "8 of a wide window": (8, 20)}
+_CODE = """from ilstma_lab.evaluation.prefetching import replay_policy
+from ilstma_lab.prefetch.policies import standard_policies
+
+{workload}racers = {racers}
+{{name: replay_policy(workload, policy, policy=name) for name, policy in racers.items()}}"""
 
 
 class PolicyRace(Explorable):
-    """Move through the questions of one conversation and see which policy had a row ready that answers.
+    """Move through the questions of a conversation and see which policy had a row ready that answers.
 
-    `workloads`: one or several, see `evaluation.workload`. `policies`: prefetchers by name beside or in place of the usual ones.
-    Click a column of the lower figure, or use the arrow keys, to choose a question.
+    `workloads`: what `workload_of` or `generate` return, one or several. `policies`: prefetchers of yours by name; they come
+    first, and one with the name of a usual one takes its place. Click a cell of the upper figure, or go there with the arrow
+    keys: left and right to another question, up and down to another policy, which is then the one in colour.
     """
 
     eyebrow = "Prefetch lab, policies"
     try_this = "Find a question that one policy has ready and another has not. Which row made the difference?"
-    given = "workloads"
     reset_words = "Reset"
-    rows = ((("race", 1),), (("served", 1),), (("question", 1),))
+    rows = ((("served", 1),), (("race", 1),), (("question", 1),))
 
     def __init__(
         self,
         workloads: Workload | Sequence[Workload],
-        *,
         policies: Mapping[str, Prefetcher] | None = None,
         **parameters: Any,
     ):
-        given = (workloads,) if isinstance(workloads, Workload) else tuple(workloads)
-        self.workloads = {workload.name: workload for workload in given if len(workload)}
+        single = isinstance(workloads, Workload)
+        self.workloads = {workload.name: workload for workload in ((workloads,) if single else workloads) if len(workload)}
         if not self.workloads:
             raise InputError("no question of these workloads has a row that answers it: there is nothing to hit")
-        self.policies = policies
-        self.Parameters = _parameters(self.workloads)
-        self._runs: dict[tuple, dict[str, PrefetchRun]] = {}
+        self.policies = dict(policies or {})
+        self.given = ("workload" if single else "workloads") + (", policies" if self.policies else "")
+        self.Parameters = _parameters(self.workloads, len(self._racers(3, 5)) + 1)
+        self._runs: dict[tuple[str, int, int], dict[str, PrefetchRun]] = {}
         super().__init__(**parameters)
+
+    @property
+    def presets(self) -> dict[str, Any]:
+        """How much room the caches have, by name; the conversation and the question stay."""
+        return {name: replace(self.parameters, k=k, offset=offset) for name, (k, offset) in _ROOM.items()}
 
     def settle(self, old: Any, new: Any) -> Any:
         """Return `new` with a question that the conversation has, and a window with room for k."""
         return replace(new, question=min(new.question, len(self.workloads[new.topic])), k=min(new.k, 2 * new.offset + 1))
 
     def picked(self, figure: str, pick: Pick, p: Any) -> Any:
-        """Return the parameters with the question that was picked."""
-        question = p.question + int(pick.x) if pick.kind == "step" else round(pick.x)
-        return replace(p, question=int(np.clip(question, 1, len(self.workloads[p.topic]))))
+        """Return the parameters with the question that was picked, and below with the policy."""
+        step, racer = pick.kind == "step", p.racer
+        question = p.question + pick.x if step else pick.x
+        if step or figure == "served":
+            racer = p.racer - pick.y if step else pick.y
+        most = len(self._racers(p.k, p.offset))
+        asked = int(np.clip(round(question), 1, len(self.workloads[p.topic])))
+        return replace(p, question=asked, racer=int(np.clip(round(racer), 0, most)))
 
     def compute(self, p: Any) -> dict[str, PrefetchRun]:
-        """Return each policy's run over the chosen conversation."""
+        """Return each policy's run over the chosen conversation, the oracle's last."""
         asked = (p.topic, p.k, p.offset)
         if asked not in self._runs:
             workload = self.workloads[p.topic]
-            future = tuple(access.gold for access in workload.accesses)
-            racers = {**self._policies(p), ORACLE: WindowOracle(future=future, k=p.k, offset=p.offset)}
+            racers = {**self._racers(p.k, p.offset), ORACLE: WindowOracle(future=workload.golds, k=p.k, offset=p.offset)}
             self._runs[asked] = {name: replay_policy(workload, policy, policy=name) for name, policy in racers.items()}
         return self._runs[asked]
 
     def draw(self, p: Any, result: dict[str, PrefetchRun]) -> Drawing:
-        """Return the race up to the question, the grid of hits, and the question with each cache."""
+        """Return the grid of hits, the race up to the question, and the question with each cache."""
         hits = {name: np.array([served.hit for served in run.demands], float) for name, run in result.items()}
-        first = next(iter(hits))
-        demands = self.workloads[p.topic].demands
-        race = race_spec(hits, upto=p.question, chosen=first, oracle=ORACLE)
+        workload, chosen = self.workloads[p.topic], list(hits)[p.racer]
+        demands = workload.demands
+        about = f"{p.topic}: {count(len(demands), 'question')} that some row answers, {line(workload.order, 120)}"
         return Drawing(
-            finding=_finding(hits, p),
-            sub=f"{p.topic}: {count(len(demands), 'question')} with a row that answers, in the order of the data set",
+            finding=_finding(hits, p.question),
+            sub=f"{about}. A hit: such a row lies in the cache.",
             figures={
-                "race": race,
-                "served": served_spec(hits, at=p.question, questions=[access.question for access in demands]),
+                "served": served_spec(hits, at=p.question, chosen=chosen, question=line(demands[p.question - 1].question, 200)),
+                "race": race_spec(hits, upto=p.question, chosen=chosen, oracle=ORACLE),
             },
-            panels={"question": _question(result, p.question - 1)},
-            code="from ilstma_lab.evaluation.prefetching import replay_policy\n\nreplay_policy(workload, prefetcher)",
+            panels={"question": _question(workload, result, p.question - 1, chosen)},
+            code=self._code(p),
         )
 
-    def _policies(self, p: Any) -> Mapping[str, Prefetcher]:
-        usual = standard_policies(k=p.k, offset=p.offset)
-        chosen = {name: usual[name] for name in (racer.format(k=p.k) for racer in _RACERS) if name in usual}
-        return {**(self.policies or {}), **chosen}
+    def _racers(self, k: int, offset: int) -> dict[str, Prefetcher]:
+        usual = standard_policies(k=k, offset=offset)
+        chosen = {name: usual[name] for name in (racer.format(k=k) for racer in _RACERS)}
+        return {**self.policies, **{name: policy for name, policy in chosen.items() if name not in self.policies}}
+
+    def _code(self, p: Any) -> str:
+        picked = f"workload = next(workload for workload in workloads if workload.name == {p.topic!r})\n"
+        usual = f"standard_policies(k={p.k}, offset={p.offset})"
+        return _CODE.format(
+            workload=picked if self.given.startswith("workloads") else "",
+            racers=f"{{**{usual}, **policies}}" if self.policies else usual,
+        )
 
 
-def _parameters(workloads: Mapping[str, Workload]) -> type:
+def _parameters(workloads: Mapping[str, Workload], racers: int) -> type:
     longest = max(map(len, workloads.values()))
 
     @dataclass(frozen=True)
     class RaceParameters:
-        """The conversation, how far the race has gone, and what all caches have in common."""
+        """The conversation, how far the race has gone, what all caches have in common; hidden: the policy in colour."""
 
         topic: str = choice(next(iter(workloads)), {name: name for name in workloads}, label="Conversation", dropdown=True)
         question: int = slider(longest, 1, longest, 1, label="Question", about="the race so far")
         k: int = slider(3, 1, 8, 1, label="k", about="rows cached", unit="rows")
         offset: int = slider(5, 1, 20, 1, label="Offset", about="ILSTMA's window and the oracle's", unit="rows")
+        racer: int = slider(0, 0, racers - 1, 1, label="Policy", shown=False)
 
     return RaceParameters
 
 
-def _finding(hits: Mapping[str, np.ndarray], p: Any) -> str:
-    so_far = {name: int(one[: p.question].sum()) for name, one in hits.items() if name != ORACLE}
+def _finding(hits: Mapping[str, np.ndarray], asked: int) -> str:
+    so_far = {name: int(one[:asked].sum()) for name, one in hits.items() if name != ORACLE}
     best = max(so_far.values())
-    leaders = [name for name, hit in so_far.items() if hit == best]
+    leaders = [line(name, 40) for name, hit in so_far.items() if hit == best]
     who = " and ".join(leaders) if len(leaders) <= 2 else f"{leaders[0]} and {len(leaders) - 1} others"
-    asked = count(p.question, "question")
-    oracle = f"an oracle in the same window has {int(hits[ORACLE][: p.question].sum())}"
+    oracle = f"a {ORACLE} has {int(hits[ORACLE][:asked].sum())}"
     if not best:
-        return f"After {asked} no policy has hit; {oracle}"
-    return f"After {asked} {who} lead{'s' if len(leaders) == 1 else ''} with {best}; {oracle}"
+        return f"After {count(asked, 'question')} no policy has hit; {oracle}"
+    return f"After {count(asked, 'question')} {who} lead{'s' if len(leaders) == 1 else ''} with {best}; {oracle}"
 
 
-def _question(runs: Mapping[str, PrefetchRun], at: int) -> Html:
-    first = next(iter(runs.values())).demands[at].access
-    gold = join(*(join(" ", chip(row, "relevant")) for row in first.gold[:6]))
-    said = tag("p", f"“{line(first.question, 160)}”", tag("span", " answered by row", gold, cls="mid"))
-    rows = []
-    for name, run in runs.items():
-        served = run.demands[at]
-        cache = join(*(join(" ", chip(row, "cache" if row in first.gold else "")) for row in served.cache)) or "empty"
-        rows.append(tag("tr", tag("td", name), tag("td", "hit" if served.hit else "miss"), tag("td", cache)))
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in ("policy", "", "in the cache"))))
-    return join(said, tag("table", head, tag("tbody", *rows), cls="grid"))
+def _question(workload: Workload, runs: Mapping[str, PrefetchRun], at: int, chosen: str) -> Html:
+    """The question, the rows that answer it and how far the conversation jumped to them, and what lay in each cache."""
+    access = workload.demands[at]
+    asked = tag("p", tag("b", f"“{line(access.question, 160)}”"), dir="auto")
+    answered = tag("p", "Answered by row", chips(access.gold[:6], "relevant"), _jump(workload, at), cls="mid")
+    rows = (_row(name, run.demands[at], on=name == chosen) for name, run in runs.items())
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in ("policy", "", "in its cache"))))
+    return join(asked, answered, tag("table", head, tag("tbody", *rows), cls="grid", style="margin-top:8px"))
+
+
+def _row(name: str, served: Served, *, on: bool) -> Html:
+    cells = (join(" ", chip(row, "cache" if row in served.access.gold else "")) for row in served.cache)
+    cache = join(*cells) if served.cache else tag("span", "empty", cls="dim")
+    outcome = badge("hit" if served.hit else "miss")
+    return tag("tr", tag("td", line(name, 40)), tag("td", outcome), tag("td", cache), cls="on" if on else None)
+
+
+def _jump(workload: Workload, at: int) -> str:
+    if at == 0:
+        return ", the first question: every cache is empty"
+    step = int(gold_steps(workload)[at - 1])
+    if step == 0:
+        return ", the row of the question before"
+    return f", {count(abs(step), 'row')} {'after' if step > 0 else 'before'} the row of the question before"
