@@ -167,15 +167,12 @@ class ScoreStrip(Explorable):
             body = join(chip(boxed, "relevant" if boxed == result.selection.centre else "none"), tag("span", why))
         else:
             of = f"place {rank} of {len(result.selection.rows)}{', cached' if row.chosen else ''}"
+            place = f"{place_formula(result.setting.place, row.distance)}: {away(row.distance)}"
             body = join(
                 chip(boxed, "cache" if row.chosen else ""),
-                _term("time", score(row.time), self._time_formula(result, row), "t"),
-                tag("span", "+", cls="dim"),
-                _term(
-                    "place", score(row.place), f"{place_formula(result.setting.place, row.distance)}: {away(row.distance)}", "p"
-                ),
-                tag("span", "=", cls="dim"),
-                _term("score", score(row.score), of, ""),
+                _term("", "time", score(row.time), self._time_formula(result, row), "t"),
+                _term("+", "place", score(row.place), place, "p"),
+                _term("=", "score", score(row.score), of, ""),
             )
         said = tag("p", f"“{self._words(boxed)}”", cls="cut", style="margin-top:8px")
         return tag("div", tag("div", body, cls="arith", style="margin:0;gap:6px 18px"), said, cls="eq")
@@ -198,16 +195,23 @@ def _best(selection: Selection) -> int | None:
     return selection.rows[0].index if selection.rows else None
 
 
-def _term(name: str, value: str, beneath: str, role: str) -> Html:
+def _term(sign: str, name: str, value: str, beneath: str, role: str) -> Html:
+    """One term of a sum with how it came about beneath; its sign stays beside it where the line breaks."""
     head = tag("span", f"{name} ", tag("b", value, cls=role or None))
-    return tag("span", head, tag("span", beneath, cls="dim"), style="display:inline-grid")
+    term = tag("span", head, tag("span", beneath, cls="dim"), style="display:inline-grid")
+    before = tag("span", sign, cls="dim") if sign else None
+    return tag("span", before, term, style="display:inline-flex;gap:18px;align-items:center")
 
 
 def _live(p: StripParameters, result: Strip) -> Html:
     """The day, and what each form of the place term would cache on it."""
     after = "days: the miss happens today" if p.days == 0 else f"{'day' if p.days == 1 else 'days'} from now"
     date = tag(
-        "div", tag("b", day(result.now)), tag("span", f"{p.days} {after}"), cls="readout", style="grid-template-columns:1fr"
+        "div",
+        tag("b", day(result.now)),
+        tag("span", f"{p.days} {after}"),
+        cls="readout",
+        style="grid-template-columns:1fr;align-self:start",
     )
     lines = (join(tag("span", name, cls="dim"), tag("span", chips(of.chosen, "cache"))) for name, of in result.by_form.items())
     forms = tag("div", *lines, style="display:grid;grid-template-columns:64px 1fr;row-gap:3px")
