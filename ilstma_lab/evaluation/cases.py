@@ -17,7 +17,7 @@ from ilstma_lab.retrieval.dual import DualRetriever
 from ilstma_lab.retrieval.recall import Decision, Recall
 from ilstma_lab.summaries import Summaries
 
-SMALL_READING = 2
+SMALL_READING = 3
 """Chunks a small model on two cores reads in seconds: what a recorded reading was shown."""
 
 _LOOKED_AT = 8

@@ -11,7 +11,7 @@ from ilstma_lab.reprs.parts import bar, head
 from ilstma_lab.reprs.words import count, line, spelled
 
 LABELS = {A_ALONE: "A alone", B_FIRST: "B’s first alone", REFEREE: "Referee", B_TWO: "B’s two, always", UNION: "A and B’s two"}
-_ROLES = {A_ALONE: "a", REFEREE: "relevant"}
+_ROLES = {A_ALONE: "a", B_FIRST: "b", REFEREE: "relevant", B_TWO: "b", UNION: ""}
 
 
 def referee_html(report: RefereeReport) -> Html:
@@ -30,12 +30,10 @@ def rules_finding(report: RefereeReport) -> str:
     """Return in one sentence what the referee finds beside A alone and B's two."""
     if not len(report):
         return "No question with gold was measured"
-    gained, lost = report.exchanged(REFEREE, A_ALONE)
-    rows = report.bands()[REFEREE]["rows"].mean
-    more = gained - lost
+    more, fewer = report.found(REFEREE) - report.found(A_ALONE), report.found(B_TWO) - report.found(REFEREE)
     beside_a = f"{spelled(abs(more)).lower()} {'more' if more > 0 else 'fewer'} than A alone" if more else "as many as A alone"
-    given_up = report.found(B_TWO) - report.found(REFEREE)
-    return f"The referee finds {beside_a}; in {rows:.2f} rows, not two, it gives up {spelled(given_up).lower()} of B’s"
+    beside_b = f"{spelled(fewer).lower()} fewer than B’s two" if fewer else "all that B’s two hold"
+    return f"The referee finds {beside_a}, {beside_b}"
 
 
 def rules_table(report: RefereeReport) -> Html:
@@ -72,11 +70,10 @@ def _rule(rule: str, found: int, n: int, band: Band, rows: float) -> Html:
     return tag(
         "tr",
         tag("td", tag("b", LABELS[rule]) if rule == REFEREE else LABELS[rule]),
-        tag("td", bar(share, _ROLES.get(rule, "b")), cls="barc", title=named_band(band) if n else None),
+        tag("td", bar(share, _ROLES[rule]), cls="barc", title=named_band(band) if n else None),
         tag("td", tag("b", f"{found:,}"), f" of {n:,}", cls="num"),
         tag("td", ranges, cls="num dim"),
         tag("td", f"{rows:.2f}" if n else "-", cls="num"),
-        cls="on" if rule == REFEREE else None,
     )
 
 

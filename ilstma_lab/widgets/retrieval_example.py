@@ -14,11 +14,11 @@ from ilstma_lab.models import Models, offline
 from ilstma_lab.protocols import Query
 from ilstma_lab.retrieval.recall import Chunk, Reading
 
-TOPIC = "travel"
+TOPIC = "poetry"
 SCRIPT = {
-    "travel-01": Reading(412, "412", "names a number that the table does not hold"),
-    "travel-03": Reading(None, "the talk about what Milan will get", "names no number at all"),
-    "travel-08": Reading(-1, "-1", "counts from the end, as a program would"),
+    "poetry-05": Reading(-1, "-1", "counts from the end, as a program would"),
+    "poetry-08": Reading(412, "412", "names a number that the table does not hold"),
+    "poetry-16": Reading(None, "the dialogue about it", "names no number at all"),
 }
 """What the stub says, by the question's id. The extractive reader invents no row: it quotes numbers that it was shown."""
 

@@ -18,7 +18,7 @@ from ilstma_lab.reprs.words import line, plain, score
 from ilstma_lab.retrieval.recall import Candidate, Chunk
 from ilstma_lab.widgets.retrieval_words import SCRIPTED, about_a, about_b, counted
 
-_CHUNKS, _CANDIDATES = 6, 6
+_CHUNKS, _CANDIDATES = 6, 8
 _TEXT = 1500
 _WORD = rf"[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*"
 _PAIR = rf"(?=([{CJK}]{{2}}))"
@@ -157,7 +157,7 @@ def _candidate(case: Case, candidate: Candidate, scale: float) -> Html:
         tag("span", score(candidate.score), cls="num", title=_parts_of(candidate, numbers=True)),
         tag(
             "details",
-            tag("summary", line(user, _TEXT), " ", tag("span", line(assistant, _TEXT), cls="dim"), dir="auto"),
+            tag("summary", line(user, _TEXT), " ", tag("span", line(assistant, _TEXT), cls="dim"), cls="cut", dir="auto"),
             cls="said",
         ),
         cls="cand" if candidate.won else "cand off",
@@ -185,7 +185,7 @@ def _figure(title: str, sub: str, table: Html) -> Html:
 
 
 def _out(said: Html, note: str) -> Html:
-    return tag("p", said, tag("span", note, cls="dim") if note else None, cls="out")
+    return tag("p", said, tag("span", f" {note}", cls="dim") if note else None, cls="out")
 
 
 def _gold_mark(is_gold: bool, *, words: bool = True) -> Html | None:

@@ -7,10 +7,10 @@ from ilstma_lab.evaluation.referee import RefereeReport
 from ilstma_lab.reprs.words import count, line, spelled
 
 KINDS = {
-    "agree": "A’s row is one of B’s two: it alone is recalled",
-    "disagree": "A’s row is not among B’s two: those are recalled",
-    "invented": "A names no real row: B’s two are recalled",
-    "unread": "A has nothing to say: B’s two are recalled",
+    "agree": "A’s row is one of B’s: it alone is recalled",
+    "disagree": "it is not: B’s two are recalled",
+    "invented": "no such row: B’s two",
+    "unread": "no row named: B’s two",
 }
 """The kinds of case in their order, and the referee's rule for each."""
 

@@ -29,7 +29,9 @@ CELLS = (
 def notebook(server: LabServer, open_lesson: Callable[[str], Notebook]) -> Notebook:
     """A notebook with the example and one live question, run."""
     cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), Path(server.root) / "cases.ipynb")
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}  # without one, Lab asks which
+    written = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(written, Path(server.root) / "cases.ipynb")
     notebook = open_lesson("cases.ipynb")
     notebook.run_all()
     return notebook

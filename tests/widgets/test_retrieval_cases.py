@@ -65,7 +65,7 @@ def test_every_score_and_row_of_both_branches_stands_on_the_screen(cases):
         shown = texts(cases._case.value)
         for chunk in case.recall.branch_a.chunks[:6]:
             assert score(chunk.score) in shown
-        for candidate in case.recall.branch_b.candidates[:6]:
+        for candidate in case.recall.branch_b.candidates[:8]:
             assert f"{candidate.index} " in shown
             assert score(candidate.score) in shown
             user, assistant = case.rows[candidate.index]
@@ -77,7 +77,7 @@ def test_bars_are_as_long_as_their_scores_say_on_one_scale(cases):
     recall = cases.case.recall
     top = max(each.score for each in (*recall.branch_a.chunks, *recall.branch_b.candidates))
     widths = [float(width) for width in re.findall(r"width:([\d.]+)%", cases._case.value)]
-    scores = [each.score for each in (*recall.branch_a.chunks[:6], *recall.branch_b.candidates[:6])]
+    scores = [each.score for each in (*recall.branch_a.chunks[:6], *recall.branch_b.candidates[:8])]
     assert widths == [pytest.approx(100 * max(value, 0) / top, abs=0.06) for value in scores]
 
 
@@ -92,7 +92,7 @@ def test_the_cut_line_stands_below_bs_winners_and_says_how_far_the_next_is(cases
 def test_gold_is_marked_in_words_wherever_it_is_shown(cases):
     for at, case in enumerate(cases.report.cases):
         cases.show(at)
-        shown_b = [candidate.index in case.gold for candidate in case.recall.branch_b.candidates[:6]]
+        shown_b = [candidate.index in case.gold for candidate in case.recall.branch_b.candidates[:8]]
         ranked = cases._case.value[cases._case.value.index("Branch B") :]
         assert ranked.count('class="gold">gold') == sum(shown_b)
 
