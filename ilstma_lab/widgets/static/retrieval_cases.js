@@ -33,7 +33,7 @@ function group(view, tell) {
 
 function legend(lost, tell) {
   const key = (kept, words) => h("p", "key", h("i", `mark-${kept}`), words);
-  return h("div", "gg last", chip(lost.label, lost.count, lost.on, () => tell({ do: "lost" })), key("kept", "gold row recalled"), key("lost", "gold row lost"));
+  return h("div", "gg last", chip(lost.label, lost.count, lost.on, () => tell({ do: "lost" })), key("kept", "gold recalled"), key("lost", "gold lost"));
 }
 
 /** Keeps keys inside the whole box, so also those of the texts and of the foot below. */
