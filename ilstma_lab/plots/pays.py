@@ -97,7 +97,8 @@ def _meeting(model: TimeModel, right: float, foot: float) -> list[dict]:
     if not 0 < even <= right:
         return [words(0.01 * right, foot, said, "top right", uid="words-even")]
     drop = line([even, even], [foot, model.full_seconds], uid="even", color=GREY, width=1, dash="dot")
-    return [drop, words(even, foot, said, "top left" if even > 0.5 * right else "top right", uid="words-even")]
+    side, beside = ("left", -0.01) if even > 0.5 * right else ("right", 0.01)
+    return [drop, words(even + beside * right, foot, said, f"top {side}", uid="words-even")]
 
 
 def _labels(means: Mapping[str, float], model: TimeModel, *, chosen: str, right: float, gap: float) -> list[dict]:

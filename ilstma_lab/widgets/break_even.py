@@ -90,11 +90,16 @@ def _finding(model: TimeModel, band: Band) -> str:
     if model.break_even > 1:
         return "It can never pay: even if every question hit, it would not be faster than without"
     if band.low < band.high and band.low <= model.break_even <= band.high:
-        return f"Too close to call: it {even_words(model)} of hits, inside the band of this ratio"
+        return _kept(f"Too close to call: it {even_words(model)} of hits, inside the band of this ratio")
     gain = model.full_seconds - model.mean_seconds(band.mean)
     word = "saves" if gain > 0 else "costs"
-    said = f"At {100 * band.mean:.2f}\u00a0% of hits the cache {word} {abs(gain):.2f}\u00a0s a question"
-    return f"{said}; it {even_words(model)}".replace(" %", "\u00a0%")
+    said = f"At {100 * band.mean:.2f} % of hits the cache {word} {abs(gain):.2f} s a question"
+    return _kept(f"{said}; it {even_words(model)}")
+
+
+def _kept(words: str) -> str:
+    """Return `words` with each number kept on one line with its unit."""
+    return words.replace(" %", "\u00a0%").replace(" s ", "\u00a0s ")
 
 
 def _numbers(model: TimeModel, band: Band) -> Html:

@@ -32,7 +32,7 @@ _RACERS = (
     "demand LRU",
     "no prefetch",
 )
-_ROOM = {"The paper's 3, ± 5": (3, 5), "3 of a wide window": (3, 20), "8 of a wide window": (8, 20)}
+_ROOM = {"3 rows of ± 5": (3, 5), "3 rows of ± 20": (3, 20), "8 rows of ± 20": (8, 20)}
 _CODE = """from ilstma_lab.evaluation.prefetching import replay_policy
 from ilstma_lab.prefetch.policies import standard_policies
 
