@@ -79,7 +79,7 @@ def marks_of(entry: MemoryEntry, rank: int, more: int) -> list[list[str]]:
     marks += [["waiting", "waiting"]] if more else []
     marks += [["plain", "asked"]] if entry.kind == "asked" else []
     marks += [["plain", "no vector yet"]] if entry.pending else []
-    return marks + ([["plain", "flagged"]] if speaks_to_model(entry.text) else [])
+    return marks + ([["plain", "flagged"]] if speaks_to_model(entry.user, entry.assistant) else [])
 
 
 def short_day(moment: datetime, today: datetime) -> str:

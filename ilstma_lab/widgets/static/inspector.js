@@ -118,6 +118,7 @@ function grid(look, openRow, close) {
   let chosen = {};
   let cursor = 0;
   let due = null;
+  let wish = false; // a row to open that is not here yet
 
   const visible = () => [Math.floor(scroll.scrollTop / ROW), Math.max(1, Math.round(scroll.clientHeight / ROW))];
   const sort = (key) => look({ sort: key, falling: chosen.sort === key ? !chosen.falling : !RISING.has(key), first: 0 });
@@ -168,6 +169,7 @@ function grid(look, openRow, close) {
     for (const row of page.children) row.classList.toggle("cur", row.id === `${id}-${cursor}`);
     set(node, { "aria-activedescendant": `${id}-${cursor}` });
     const row = view.rows[cursor - view.start];
+    wish = opening && !row && view.found > 0;
     if (opening && row) openRow(row.index);
   };
   node.addEventListener("keydown", (event) => {
@@ -217,6 +219,7 @@ function grid(look, openRow, close) {
     dots.replaceChildren(...view.map.waiting.map((share) => sized("", `top:${100 * share}%`)));
     if (reordered || (!ours && moved)) due = view.first * ROW;
     settle();
+    if (wish) go(cursor, true);
   };
   // before the page has laid it out, nothing can be scrolled
   const settle = () => {
