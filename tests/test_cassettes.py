@@ -1,0 +1,30 @@
+"""The bundled recordings: found beside the data, readable, without secrets, and with their source told."""
+
+from __future__ import annotations
+
+import json
+
+from ilstma_lab.models.cassette import Cassette
+from ilstma_lab.resources import cassettes_dir, data_dir
+
+TRAVEL = "travel_prefetch.jsonl"
+
+
+def test_the_recording_of_lesson_09_is_bundled():
+    assert cassettes_dir() == data_dir() / "cassettes"
+    assert len(Cassette(cassettes_dir() / TRAVEL)) >= 24
+
+
+def test_its_source_and_licence_are_told():
+    stated = (data_dir() / "SOURCES.md").read_text(encoding="utf-8")
+    for needed in (TRAVEL, "Qwen2.5-Coder-1.5B-Instruct", "Apache-2.0", "prompt cache was off"):
+        assert needed in stated
+
+
+def test_it_holds_calls_with_their_cost_and_nothing_else():
+    calls = [json.loads(line) for line in (cassettes_dir() / TRAVEL).read_text(encoding="utf-8").splitlines()]
+    assert {call["purpose"] for call in calls} == {"judge", "read", "answer"}
+    assert {call["cached_tokens"] for call in calls} == {0}, "the server's prompt cache was off"
+    assert all(call["seconds"] > 0 and call["prompt_tokens"] > 0 for call in calls)
+    known = {"key", "purpose", "model", "reply", "seconds", "prompt_tokens", "reply_tokens", "cached_tokens", "estimated"}
+    assert set().union(*calls) == known
