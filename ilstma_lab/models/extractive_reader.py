@@ -43,19 +43,20 @@ class ExtractiveReader:
 
 
 def parts(chunks: Sequence[Chunk]) -> dict[int, frozenset[str]]:
-    """Return the content words of each row's shown part, in the order in which the rows are first shown.
-
-    A chunk's text is "[index] text" joined; it may begin inside a row, whose mark then stands in an earlier chunk.
-    A number in brackets that is not the next of the chunk's rows belongs to the text.
-    """
+    """Return the content words of each row's shown part, in the order in which the rows are first shown."""
     found: dict[int, frozenset[str]] = {}
     for chunk in chunks:
-        for index, text in _split(chunk):
+        for index, text in rows_of_chunk(chunk):
             found[index] = found.get(index, frozenset()) | content_words(text)
     return found
 
 
-def _split(chunk: Chunk) -> list[tuple[int, str]]:
+def rows_of_chunk(chunk: Chunk) -> list[tuple[int, str]]:
+    """Return each row of a chunk with the part of its text that the chunk holds, in their order.
+
+    A chunk's text is "[index] text" joined; it may begin inside a row, whose mark then stands in an earlier chunk.
+    A number in brackets that is not the next of the chunk's rows belongs to the text.
+    """
     order = {index: place for place, index in enumerate(chunk.rows)}
     starts: list[tuple[int, int, int]] = []  # (row, start of its mark, start of its text)
     for mark in _MARK.finditer(chunk.text):

@@ -38,12 +38,14 @@ def example_report(config: Config | None = None, *, models: Models | None = None
     """Return the cases of one topic, read offline, followed by the scripted ones, which no table counts."""
     config, models = config or Config(), embed_once(models or offline())
     report = evaluate_referee([load_topic(TOPIC)], config, models=models, data=TOPIC)
-    return replace(report, cases=report.cases + tuple(_scripted(config, models)))
+    return replace(report, cases=report.cases + scripted_cases(config, models=models))
 
 
-def _scripted(config: Config, models: Models) -> list[Case]:
+def scripted_cases(config: Config | None = None, *, models: Models | None = None) -> tuple[Case, ...]:
+    """Return the questions of `SCRIPT` as cases, with the readings that are written there; each is marked as scripted."""
+    config, models = config or Config(), models or offline()
     topic = load_topic(TOPIC)
     questions = tuple(question for question in topic.questions if question.id in SCRIPT)
     reader = ScriptedReader({question.question: SCRIPT[question.id] for question in questions})
     cases = cases_of(replace(topic, questions=questions), config, models=replace(models, reader=reader))
-    return [replace(case, id=f"{case.id}, scripted", scripted=True) for case in cases]
+    return tuple(replace(case, id=f"{case.id}, scripted", scripted=True) for case in cases)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ilstma_lab.evaluation.cases import Case
 from ilstma_lab.evaluation.referee import RefereeReport
 from ilstma_lab.evaluation.referee_html import confusion_finding, confusion_table, rules_finding, rules_table
-from ilstma_lab.models.extractive_reader import _split as rows_of_chunk
+from ilstma_lab.models.extractive_reader import rows_of_chunk
 from ilstma_lab.models.sentences import CJK, content_words
 from ilstma_lab.reprs.markup import Html, join, tag
 from ilstma_lab.reprs.parts import bar, chip, chips, sentence
