@@ -61,8 +61,8 @@ class History:
 def history_of(rows: InspectedRows, index: int, *, days: int = 0) -> History:
     """Return the history of the row `index`, looked at `days` from now. Raises KeyError where there is no such row.
 
-    R is a function of whole days: between the nodes of a tooth, which lie whole days from the moment looked at, the curve is
-    drawn straight. So it is exact at that moment, and at that hour of every day. Of many recalls the last 60 are drawn.
+    R is a function of whole days. A tooth has its nodes whole days after its recall, at the moment looked at and at its end,
+    where R is exact; between them it is drawn straight. Of many recalls the last 60 are drawn.
     """
     entry = rows.table[index]
     written, waiting, unknown = _recalls(rows, entry)
@@ -130,8 +130,7 @@ def _end(starts: list[int], now: int, look: int) -> int:
 def _tooth(rows: InspectedRows, start: int, stop: int, look: int, times: int, *, waiting: bool = False) -> Tooth:
     stop = max(start, stop)
     apart = MICROSECONDS_PER_DAY * max(1, -(-(stop - start) // (_MOST_NODES * MICROSECONDS_PER_DAY)))
-    nodes = np.arange(look - apart * ((look - start) // apart), stop, apart)
-    moments = np.unique(np.clip([start, *nodes, stop], start, stop))
+    moments = np.unique(np.clip([*np.arange(start, stop, apart), look, stop], start, stop))
     return Tooth(times, moments, _kept(rows, moments, start, times), waiting)
 
 

@@ -321,7 +321,7 @@ function pane({ ask, problem, openRow, closeRow, rows }) {
     if (!said.ok) return problem(said);
     const heads = [["index"], ["days", "time interval in whole days"], ["recalls", "recall times"], ["text"], ["vector", "embedding vector"]].map(([name, title]) => set(h("th", "", name), { scope: "col", title: title ?? name }));
     const rows = said.paper.map(([index, interval, times, text, vector]) =>
-      h("tr", "", h("td", "", chip(index, "")), h("td", "num", interval), h("td", "num", times), set(h("td", "wide cut", text), { dir: "auto", title: text }), h("td", "vec", vector)));
+      h("tr", "", h("td", "", chip(index, "")), h("td", "num", interval), h("td", "num", times), h("td", "wide", set(h("p", "cut", text), { dir: "auto", title: text })), h("td", "vec", vector)));
     const table = h("table", "grid", h("thead", "", h("tr", "", heads)), h("tbody", "", rows));
     const whole = h("p", "dim", "The rows on the screen in the paper’s columns; table.to_frame() has all.");
     show("paper", h("div", "ph", h("h3", "", "Table 1 of the paper"), h("span", "sp"), button("btn ghost", "Close", back)), whole, table);
