@@ -1,4 +1,4 @@
-"""The command line: `ilstma-lab demo | ask | import | evaluate | lab | doctor`.
+"""The command line: `ilstma-lab demo | ask | chat | import | evaluate | lab | doctor`.
 
 Exit codes: 0 done; 1 the kit's own error, printed as one line, or trouble that the doctor found; 2 wrong usage; 130 Ctrl-C.
 """
@@ -70,6 +70,17 @@ def build_parser() -> argparse.ArgumentParser:
     ask.add_argument("--no-remember", action="store_true", help="do not store the question and its answer as a row")
     ask.set_defaults(run=_ask)
 
+    chat = commands.add_parser(
+        "chat",
+        help="talk to a memory table in the terminal",
+        description="Talk to a memory table. Every turn is on the disk when its answer stands. :help lists the commands. The key "
+        "of an endpoint is read from OPENAI_API_KEY alone.",
+    )
+    chat.add_argument("--table", required=True, metavar="FILE", help="the memory table, as `import` makes it")
+    chat.add_argument("--model", metavar="NAME", help="a language model at the endpoint (default: extractive, offline)")
+    chat.add_argument("--base-url", metavar="URL", help="the endpoint (default: OPENAI_BASE_URL)")
+    chat.set_defaults(run=_chat)
+
     imports = commands.add_parser("import", help="make a memory table from a file of dialogues")
     imports.add_argument("source", metavar="SOURCE")
     where = imports.add_mutually_exclusive_group(required=True)
@@ -111,6 +122,12 @@ def _ask(args: argparse.Namespace) -> int:
     from ilstma_lab.cli_table import ask
 
     return ask(args)
+
+
+def _chat(args: argparse.Namespace) -> int:
+    from ilstma_lab.cli_chat import run
+
+    return run(args)
 
 
 def _import(args: argparse.Namespace) -> int:

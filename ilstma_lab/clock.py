@@ -62,3 +62,24 @@ class ManualClock:
 
         self._now = to_moment(instant)
         return self
+
+
+class ShiftedClock:
+    """A clock that runs like another, `shift` ahead of it: a chat that goes on where a table ended.
+
+    >>> ShiftedClock(ManualClock(datetime(2026, 3, 1, tzinfo=UTC))).advance(days=3).now().day
+    4
+    """
+
+    def __init__(self, clock: Clock | None = None, *, shift: timedelta = timedelta(0)):
+        self._clock = clock or SystemClock()
+        self.shift = shift
+
+    def now(self) -> datetime:
+        """Return the present moment."""
+        return self._clock.now() + self.shift
+
+    def advance(self, *, days: float = 0) -> ShiftedClock:
+        """Move the clock forward (backward if negative) and return it."""
+        self.shift += timedelta(days=days)
+        return self

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ilstma_lab.clock import ManualClock
 from ilstma_lab.engine import ILSTMA
 from ilstma_lab.evaluation.datasets import RecallQuestion, Topic
-from ilstma_lab.memory.segments import ShortTermMemory
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import offline
-from ilstma_lab.protocols import Query
-from ilstma_lab.trace import Turn, Verdict
+from ilstma_lab.models.always_miss import AlwaysMiss
+from ilstma_lab.trace import Turn
 
 if TYPE_CHECKING:
     from ilstma_lab.config import Config
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
     from ilstma_lab.protocols import Embedder
 
 _AGAIN_AFTER = timedelta(minutes=5)
-
-
-class NeverHits:
-    """A judge that sends every question the full way, at no cost: how the kit runs without prefetch."""
-
-    def judge(self, query: Query, memory: ShortTermMemory) -> Verdict:
-        """Return a miss."""
-        return Verdict(False, reason="without prefetch every question goes the full way")
 
 
 @dataclass(frozen=True)
@@ -91,7 +82,7 @@ class Demo:
         """
         lab, table = self.lab, self.lab.table
         lab.retriever.prepare(table)  # no turn pays for branch A's chunks
-        without = lab.fork(models=replace(offline(table.embedder), judge=NeverHits()))
+        without = lab.fork(models=replace(offline(table.embedder), judge=AlwaysMiss()))
         for question in questions:
             turn = lab.ask(question.question, at=question.asked_at)
             seconds_without = without.ask(question.question, at=question.asked_at).seconds

@@ -1,0 +1,146 @@
+"""`ilstma-lab chat`: a conversation with a memory table in the terminal, by the same engine as everywhere."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import suppress
+
+from ilstma_lab import ILSTMA, ManualClock, MemoryTable, Turn
+from ilstma_lab.clock import DAY, Clock, ShiftedClock, SystemClock
+from ilstma_lab.errors import IlstmaError, InputError
+from ilstma_lab.models import endpoint
+from ilstma_lab.recorder import Event
+from ilstma_lab.reprs.segments import segments_text
+from ilstma_lab.reprs.turn import failure_line, turn_text
+from ilstma_lab.reprs.why import text_of, why
+from ilstma_lab.reprs.words import count, seconds, weekday
+from ilstma_lab.terminal import hang, printable, say
+
+_COMMANDS = {
+    ":why": "why the last answer came from where it did; `:why all` shows every step",
+    ":segments": "the five segments of short-term memory",
+    ":days N": "let N days pass",
+    ":undo": "take back the last turn",
+    ":retry": "ask again what was left unanswered",
+    ":quit": "leave; everything is on the disk already",
+}
+
+
+def run(args: Namespace) -> int:
+    """Talk until `:quit`, the end of the input, or Ctrl-C at the prompt; return 0."""
+    if args.base_url and not args.model:
+        raise InputError("--base-url needs --model: name the language model to ask there")
+    models = endpoint(args.model, base_url=args.base_url) if args.model else None
+    with MemoryTable.load(args.table) as table:
+        chat = TerminalChat(ILSTMA(table, models=models, clock=clock_for(table)))
+        chat.greet()
+        for typed in _lines():
+            if typed in (":quit", ":q"):
+                break
+            chat.take(typed)
+    return 0
+
+
+def clock_for(table: MemoryTable) -> Clock:
+    """Return a clock that runs: the system's, or from the day after the table's last dialogue where that is long ago."""
+    now = SystemClock().now()
+    if not len(table) or now - table.last_created <= 30 * DAY:
+        return ShiftedClock()
+    return ShiftedClock(shift=ManualClock.after(table).now() - now)
+
+
+class TerminalChat:
+    """A lab, and what is printed of it."""
+
+    def __init__(self, lab: ILSTMA):
+        self.lab = lab
+
+    def greet(self) -> None:
+        """Say what was opened, when it is, and what waits."""
+        table = self.lab.table
+        _say(f"{table.topic or 'A table'}: {count(len(table), 'row')}; {self.lab.models.name}; :help lists what else there is.")
+        if self.lab.clock.now() < SystemClock().now() - DAY:
+            _say(f"The table ended on {weekday(table.last_created)}; the chat goes on from {weekday(self.lab.clock.now())}.")
+        if table.unanswered:
+            _say(f"Left unanswered: “{table.unanswered[0]}” :retry asks it again.")
+
+    def take(self, typed: str) -> None:
+        """Do what was typed; what goes wrong is said, and the chat goes on."""
+        try:
+            self._take(typed)
+        except KeyboardInterrupt:
+            _say("\nStopped. The question is kept: :retry asks it again.")
+        except IlstmaError as error:
+            _say(str(error))
+
+    def _take(self, typed: str) -> None:
+        command, _, rest = typed.strip().partition(" ")
+        match command:
+            case "":
+                pass
+            case ":help":
+                for name, what in _COMMANDS.items():
+                    _say(f"{name.ljust(12)}{what}")
+            case ":why":
+                self._why(whole=rest.strip() == "all")
+            case ":segments":
+                print(printable(segments_text(self.lab.memory)))
+            case ":days":
+                self._days(rest.strip())
+            case ":undo":
+                turn = self.lab.undo()
+                _say(f"Taken back: “{turn.question}”")
+            case ":retry":
+                self._tell(self.lab.retry(on_event=_show_piece))
+            case _ if command.startswith(":"):
+                raise InputError(f"there is no {command}; :help lists what there is")
+            case _:
+                self._tell(self.lab.ask(typed, on_event=_show_piece))
+
+    def _tell(self, turn: Turn) -> None:
+        print()
+        if turn.failure:
+            raise InputError(f"{failure_line(turn)} :retry asks again.")
+        rows = " ".join(f"[{row}]" for row in turn.recalled)
+        _say(f"{'HIT' if turn.hit else 'miss'}, {seconds(turn.seconds)}{f', rows {rows}' if rows else ''}")
+
+    def _why(self, *, whole: bool) -> None:
+        if not self.lab.turns:
+            raise InputError("nothing was asked yet")
+        turn = self.lab.turns[-1]
+        if whole:
+            print(printable(turn_text(turn)))
+        else:
+            reason = why(turn)
+            _say(f"{reason.title}: {text_of(reason.sentence)}")
+
+    def _days(self, given: str) -> None:
+        if not given.isdecimal() or not 0 < int(given) <= 36_500:
+            raise InputError(":days needs a number of days, such as :days 3")
+        self.lab.clock.advance(days=int(given))
+        _say(f"It is {weekday(self.lab.clock.now())}.")
+
+
+def _lines() -> Iterator[str]:
+    """Yield what is typed, line by line."""
+    if sys.stdin.isatty():
+        with suppress(ImportError):
+            import readline  # noqa: F401  (gives `input` its editing keys)
+    while True:
+        try:
+            yield input("> " if sys.stdin.isatty() else "")
+        except (EOFError, KeyboardInterrupt):
+            print()
+            return
+
+
+def _show_piece(event: Event) -> None:
+    if event.kind == "piece":
+        print(printable(event.data), end="", flush=True)
+
+
+def _say(text: str) -> None:
+    for row in hang("", text):
+        say(row)
