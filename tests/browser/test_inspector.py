@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 
-from tests.browser.test_lesson00 import CONTRAST, LEAST, OVERFLOW
+from tests.browser.driver import CONTRAST, LEAST, OVERFLOW
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator

@@ -7,45 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.driver import CONTRAST, LEAST, OVERFLOW
+
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
     from tests.browser.driver import Notebook
-
-# The contrast of each visible text with what is painted behind it, by WCAG 2: colours as the browser computed them.
-CONTRAST = """([root, least]) => {
-  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const rgba = (colour) => {
-    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data].map((part) => part / 255);
-  };
-  const over = ([r, g, b, a], below) => [r, g, b].map((part, i) => a * part + (1 - a) * below[i]).concat(1);
-  const ground = (node) => {
-    if (!node) return [1, 1, 1, 1];
-    const own = rgba(getComputedStyle(node).backgroundColor);
-    return own[3] === 1 ? own : over(own, ground(node.parentElement));
-  };
-  const light = (colour) => {
-    const [r, g, b] = colour.map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const faint = [];
-  for (const node of root.querySelectorAll('*')) {
-    const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
-    if (!own || node.closest('style, :disabled, .gone') || !node.checkVisibility()) continue;
-    const behind = ground(node), text = over(rgba(getComputedStyle(node).color), behind);
-    const [low, high] = [light(behind), light(text)].sort((one, other) => one - other);
-    const ratio = (high + 0.05) / (low + 0.05);
-    if (ratio < least) faint.push(`${ratio.toFixed(2)} ${node.className}: ${node.textContent.trim().slice(0, 40)}`);
-  }
-  return faint;
-}"""
-# What ends to the right of the output that it belongs to.
-OVERFLOW = """(root) => [...root.querySelectorAll('*')].filter((node) =>
-  node.checkVisibility() && !node.closest('.gone, .cut') &&
-  node.getBoundingClientRect().right > root.getBoundingClientRect().right + 1
-).map((node) => `${node.tagName}.${node.className}: ${node.textContent.trim().slice(0, 40)}`)"""
-LEAST = 4.5
 
 
 @pytest.fixture(scope="module")
