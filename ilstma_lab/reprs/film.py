@@ -54,7 +54,8 @@ def reached(turn: Turn, number: int, now: int) -> bool:
 def segments_at(turn: Turn, now: int) -> tuple[Held, ...]:
     """Return the five segments, in the paper's order, as step `now` leaves them.
 
-    Taken from what the Turn kept: what the judge saw, what the answer was made from, and what the next turn will see.
+    Taken from what the Turn kept: what the judge saw, what the answer was made from, and what the next turn will see. A failed
+    turn ends with what the answer would have been made from; then all is put back.
     """
     return tuple(_held(turn, name, now) for name in RULES)
 
@@ -66,16 +67,15 @@ def rows_at(turn: Turn, name: str, now: int) -> tuple[int, ...]:
 
 def calls_until(turn: Turn, now: int) -> tuple[tuple[int, Call], ...]:
     """Return the prompts and replies up to step `now`, in order, each with its step."""
-    order = in_order(turn)
-    until = order[: order.index(now) + 1]
+    order, late = in_order(turn), _after_the_answer(turn) - {now}
+    until = [number for number in order[: order.index(now) + 1] if number not in late]
     return tuple((number, call) for number in until for call in turn.calls.get(number, ()))
 
 
 def waited_for(turn: Turn) -> float:
     """Return the seconds between question and answer in which a model was waited for; 0 where none was asked."""
-    order = in_order(turn)
-    until = order[: order.index(9) + 1]
-    return sum(call.seconds for number in until for call in turn.calls.get(number, ()) if call.sent)
+    late = _after_the_answer(turn)
+    return sum(call.seconds for number, calls in turn.calls.items() if number not in late for call in calls if call.sent)
 
 
 def rows_of(turn: Turn) -> set[int]:
@@ -91,9 +91,15 @@ def rows_of(turn: Turn) -> set[int]:
     return rows
 
 
+def _after_the_answer(turn: Turn) -> set[int]:
+    """Steps whose prompts came after the answer. A second run of step 5 has them all: the first only chose."""
+    numbers = [step.number for step in turn.steps]
+    return set(numbers[numbers.index(9) + 1 :]) if 9 in numbers else set()
+
+
 def _held(turn: Turn, name: str, now: int) -> Held:
     before, answered, after = (_named(views, name) for views in (turn.segments_before, turn.answered_from, turn.segments_after))
-    if ran(turn) and now == ran(turn)[-1]:
+    if ran(turn) and now == ran(turn)[-1] and not turn.failure:
         return Held(after, news="filled" if after.text and after != answered else "")
     cleared = reached(turn, 4, now)  # a miss: between the judge and the table
     filled_by = {"cache": 7, "summary": 5, "personality": 5, "relevant": 6}.get(name)

@@ -44,7 +44,7 @@ def player_html(
         _turns(turns, at) if len(turns) > 1 else None,
         tag(
             "div",
-            diagram_html(turn, step, eyebrow=_which(turns, at)),
+            tag("div", diagram_html(turn, step, eyebrow=_which(turns, at)), cls="dg-room"),
             tag("aside", shown, panel, cls="pn", tabindex="0", aria_label="What this step did"),
             cls="pl",
         ),

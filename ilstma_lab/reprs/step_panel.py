@@ -16,7 +16,7 @@ from ilstma_lab.reprs.step_words import PURPOSES, TITLES, place, read_by, rows_i
 from ilstma_lab.reprs.turn import failure_line, shares
 from ilstma_lab.reprs.why import Sentence, why
 from ilstma_lab.reprs.words import count, day, line, plain, score, seconds
-from ilstma_lab.trace import Turn
+from ilstma_lab.trace import Step, Turn
 
 _LONGEST = 4000
 _WINDOW = 7
@@ -34,12 +34,12 @@ def panel_html(turn: Turn, number: int, *, cached_by: Selection | None = None) -
         return join(
             head, tag("p", f"{place(turn, number).capitalize()}.", cls="mid pn-say"), tag("p", PURPOSES[number], cls="dim pn-say")
         )
-    body = _BODIES.get(number)
+    body, failed = _BODIES.get(number), turn.failure is not None and turn.failure.step == number
     return join(
         head,
         tag("p", PURPOSES[number], cls="mid pn-say"),
-        *(_io(step) for step in runs(turn, number)),
-        tag("div", failure_line(turn), cls="fail") if turn.failure and turn.failure.step == number else None,
+        *(_io(step, failed=failed) for step in runs(turn, number)),
+        tag("div", failure_line(turn), " The segments are put back as they stood before.", cls="fail") if failed else None,
         body(turn, cached_by) if body else None,
         prompts_html(turn.calls.get(number, ())),
     )
@@ -58,11 +58,11 @@ def _cost(turn: Turn, number: int) -> str:
     return ", ".join(filter(None, (seconds(whole), share, f"{about}{count(tokens, 'token')}{unsent}" if tokens else "")))
 
 
-def _io(step) -> Html | None:
+def _io(step: Step, *, failed: bool) -> Html | None:
     lines = [("Read", read_by(step)), ("Wrote", written_by(step))]
     pairs = [(tag("dt", name), tag("dd", _listed(phrases))) for name, phrases in lines if phrases]
     note = tag("p", line(step.note, 300), cls="dim") if step.note and step.number != 2 else None
-    error = tag("p", line(step.error, 400), cls="alarm") if step.error else None
+    error = tag("p", line(step.error, 400), cls="alarm") if step.error and not failed else None
     if not (pairs or note or error):
         return None
     return tag("div", tag("dl", *(part for pair in pairs for part in pair)) if pairs else None, note, error, cls="pn-io")

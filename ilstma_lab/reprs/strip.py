@@ -33,7 +33,7 @@ class Scale(NamedTuple):
 def strip_html(turn: Turn, now: int) -> Html:
     """Return the strip as it stands at step `now`; of a table of any size, the same few cells."""
     scale = Scale(max(size_at(turn, now), 1 + max(rows_of(turn), default=-1)))
-    if not turn.table_size:
+    if not size_at(turn, now):
         return tag("p", "The table is empty.", cls="dim")
     return tag(
         "div",
@@ -111,7 +111,9 @@ def _labels(turn: Turn, now: int, scale: Scale) -> list[Html]:
 
 
 def _label(row: int, scale: Scale, cls: str) -> Html:
-    return tag("span", f"{row:,}", cls=cls or None, style=f"left:{width(scale.middle(row))}")
+    at = scale.middle(row)
+    looks = " ".join(filter(None, (cls, "at-end" if at > 1 - _APART / 2 else "")))
+    return tag("span", f"{row:,}", cls=looks or None, style=f"left:{width(at)}")
 
 
 def _ticks(rows: int) -> list[int]:

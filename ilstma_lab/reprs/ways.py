@@ -6,9 +6,10 @@ from ilstma_lab.reprs.film import reached, runs, state_of
 from ilstma_lab.reprs.markup import Html, join, tag
 from ilstma_lab.reprs.words import count, score
 from ilstma_lab.retrieval.recall import Recall
-from ilstma_lab.trace import Turn
+from ilstma_lab.trace import Step, Turn
 
 _MOST_SETS = 12
+_LONG = 8  # characters; beside longer row numbers there is no room for a noun
 _RULINGS = {
     "agree": "{a} is among B’s",
     "disagree": "{a} is not B’s",
@@ -24,18 +25,20 @@ def prefetch_box(turn: Turn, now: int) -> Html:
     selection = turn.prefetch
     if selection is None:
         return join(top, tag("p", "not reached" if turn.failure else "waits for a miss", cls="dim"))
+    if not selection.rows:
+        return join(top, tag("p", "no row to start from", cls="dim"))
     lit = reached(turn, 7, now)
     rule = join(
-        tag("p", "time + place", cls="mid small cut"),
+        tag("p", "time + place", cls="mid small"),
         tag("p", f"± {count(selection.offset, 'row')}", cls="mid small cut"),
         tag("p", f"top {len(selection.chosen)}", cls="mid small cut"),
     )
-    best = max((row.score for row in selection.rows), default=0.0) or 1.0
+    best = max(row.score for row in selection.rows) or 1.0
     bars = [
         tag("i", cls="won" if row.chosen and lit else None, style=f"height:{100 * max(row.score, 0.0) / best:.0f}%")
         for row in sorted(selection.rows, key=lambda row: row.index)
     ]
-    return join(top, rule, tag("div", *bars, cls="minis", aria_hidden="true") if bars else None)
+    return join(top, rule, tag("div", *bars, cls="minis", aria_hidden="true"))
 
 
 def summaries_box(turn: Turn, now: int) -> Html:
@@ -54,7 +57,7 @@ def summaries_box(turn: Turn, now: int) -> Html:
     return join(top, row if cells else None, tag("p", _said_of(turn, now, step, chosen), cls="mid small"))
 
 
-def _said_of(turn: Turn, now: int, step, chosen: int | None) -> str:
+def _said_of(turn: Turn, now: int, step: Step | None, chosen: int | None) -> str:
     if state_of(turn, 5, now) == "skip" or step is None:
         return "kept as they are"
     if not reached(turn, 5, now):
@@ -93,4 +96,6 @@ def _ranked(recall: Recall | None) -> str:
     if recall is None:
         return "two rows"
     winners = recall.branch_b.winners
-    return f"{'row' if len(winners) == 1 else 'rows'} {', '.join(map(str, winners))}" if winners else "no row"
+    listed = ", ".join(map(str, winners)) or "no row"
+    noun = "" if not winners or len(listed) > _LONG else "row " if len(winners) == 1 else "rows "
+    return noun + listed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 from importlib.resources import files
-from typing import Any
+from typing import Any, ClassVar
 
 import traitlets
 
@@ -20,11 +20,13 @@ Tree = list[Any]
 
 
 class Drawn(Shell):
-    """Base of widgets that are drawn from `html()`. A class names its files: `_esm = browser_part("x")`, `_css = look("x")`.
+    """Base of widgets that are drawn from `html()`. A class names its files, `_esm = browser_part("x")` and
+    `_css = look("x")`, and with `screen` the class of its root, under which all its rules stand.
 
     Pressing a button of `reprs.live.press` calls `pressed(do, value)`; `redraw` shows what `html` returns now.
     """
 
+    screen: ClassVar[str] = ""
     view = traitlets.List().tag(sync=True)
 
     def __init__(self) -> None:
@@ -46,7 +48,7 @@ class Drawn(Shell):
     def static(self) -> Html:
         """Return the screen as HTML without a script and without buttons."""
         style = Html(f"<style>{self._css}</style>")
-        return tag("div", style, tag("div", still(self.html()), cls="still"), cls="ilab")
+        return tag("div", style, tag("div", still(self.html()), cls="still"), cls=f"ilab {self.screen}")
 
     def _receive(self, _: object, content: Any, __: object) -> None:
         match content:

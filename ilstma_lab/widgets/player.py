@@ -32,6 +32,7 @@ class Player(Drawn):
 
     _esm = browser_part("player")
     _css = look("player")
+    screen = "player"
     turn = traitlets.Int()
     step = traitlets.Int()
 

@@ -29,6 +29,7 @@ class SegmentPanel(Drawn):
 
     _esm = browser_part("segment_panel")
     _css = look("segment_panel")
+    screen = "segment-panel"
     after = traitlets.Enum(("hit", "miss"), "hit")
 
     def __init__(self, source: ILSTMA | ShortTermMemory | Turn, *, after: str = "hit"):

@@ -17,9 +17,10 @@ from ilstma_lab.models.call import Call
 from ilstma_lab.reprs.film import ran, segments_at, spent
 from ilstma_lab.reprs.markup import Html
 from ilstma_lab.reprs.strip import CELLS
+from ilstma_lab.reprs.timeline import model_share
 from ilstma_lab.reprs.words import score, seconds
 from ilstma_lab.retrieval.recall import Reading
-from ilstma_lab.trace import Turn, Verdict
+from ilstma_lab.trace import Step, Turn, Verdict
 from ilstma_lab.widgets import Player
 from ilstma_lab.widgets.drawn import tree_of
 from tests.stubs import StubJudge, StubReader, StubResponder, asking, stub_lab
@@ -105,9 +106,9 @@ def test_the_segments_are_those_that_judge_answer_and_next_turn_saw(turns, at):
         return {view.name: view.tokens for view in kept}
 
     assert tokens(2) == views(turn.segments_before)
-    assert tokens(ran(turn)[-1]) == views(turn.segments_after)
+    assert tokens(9) == views(turn.answered_from)
     if turn.failure is None:
-        assert tokens(9) == views(turn.answered_from)
+        assert tokens(ran(turn)[-1]) == views(turn.segments_after)
 
 
 @given(st.lists(st.sampled_from([asking(3), asking(5), "hit", "hit, or not?", "fail"]), min_size=1, max_size=5), st.data())
@@ -177,6 +178,18 @@ def test_the_models_share_of_the_seconds_is_told():
     player = Player(replace(turn, seconds=0.4))
     assert "50.0 % is waiting for the model" in text(player.view)
     assert "no model was waited for" in text(Player(session(asking(3))).view)
+
+
+def test_a_summary_made_after_the_answer_is_no_part_of_the_wait():
+    turn = session(asking(3))[0]
+    once = turn.steps[: len(ran(turn))]
+    summing = Call("summarise", "m", (), "a summary", 9.0)
+    late = replace(turn, calls={5: (summing,)}, steps=(*once, Step(5, 9.1, {}, {"summaries": 1}, "a group is full")))
+    assert model_share(late) is None
+    assert model_share(replace(late, steps=once, seconds=18.0)) == 0.5, "before the answer it is"
+    shown = text(Player(late, step=5).view)
+    assert "a group is full" in shown
+    assert "a summary" in shown
 
 
 def test_a_failed_turn_says_where_and_what_to_do(turns):

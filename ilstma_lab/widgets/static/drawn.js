@@ -41,8 +41,8 @@ async function copied(pressed) {
   setTimeout(() => (words.textContent = label), 1200);
 }
 
-/** Draws `view` into `el` at each change, and tells Python what was pressed. Returns what ends both. */
-function drawn(model, el) {
+/** Draws `view` into `el`, of class `name`, at each change, and tells Python what was pressed. Returns what ends both. */
+function drawn(model, el, name) {
   const unshell = shell(el);
   const draw = () => {
     const inside = el.contains(document.activeElement);
@@ -55,6 +55,7 @@ function drawn(model, el) {
     if ("copy" in pressed.dataset) copied(pressed);
     if ("do" in pressed.dataset) model.send({ do: pressed.dataset.do, value: pressed.dataset.value });
   };
+  el.classList.add(name);
   el.addEventListener("click", press);
   model.on("change:view", draw);
   draw();

@@ -35,8 +35,7 @@ function render({ model, el }) {
     stop();
     move(to);
   };
-  const undraw = drawn(model, el);
-  el.classList.add("player");
+  const undraw = drawn(model, el, "player");
   el.addEventListener("click", press);
   el.addEventListener("keydown", step);
   return () => {
