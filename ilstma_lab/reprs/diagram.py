@@ -183,7 +183,7 @@ def _speech(turn: Turn, now: int) -> Html:
     if now == 2 and turn.verdict is None and (note := turn.step(2).note if turn.step(2) else ""):
         return tag("p", line(note, 160), cls="mid small lines")
     if not said:
-        return tag("p", "Not asked yet.", cls="dim")
+        return tag("p", "It kept no prompt." if reached(turn, 9, now) else "Not asked yet.", cls="dim")
     number, call = said[-1]
     verdict = turn.verdict
     words = verdict.reason if number == 2 and verdict and verdict.reason and not verdict.hit else call.reply

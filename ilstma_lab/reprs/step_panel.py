@@ -39,7 +39,9 @@ def panel_html(turn: Turn, number: int, *, cached_by: Selection | None = None) -
         head,
         tag("p", PURPOSES[number], cls="mid pn-say"),
         *(_io(step, failed=failed) for step in runs(turn, number)),
-        tag("div", failure_line(turn), " The segments are put back as they stood before.", cls="fail") if failed else None,
+        tag("div", tag("p", failure_line(turn)), tag("p", "The segments are put back as they stood before."), cls="fail")
+        if failed
+        else None,
         body(turn, cached_by) if body else None,
         prompts_html(turn.calls.get(number, ())),
     )

@@ -13,7 +13,6 @@ from ilstma_lab.trace import Turn
 
 CELLS = 100
 _TICKS = 5
-_APART = 0.06  # of the strip's length: what a label needs
 
 
 class Scale(NamedTuple):
@@ -24,6 +23,11 @@ class Scale(NamedTuple):
     def start(self, index: int) -> float:
         """Return where the row's place begins."""
         return index / self.rows
+
+    @property
+    def apart(self) -> float:
+        """How far apart labels must stand, for all their digits to be read."""
+        return 0.03 + 0.013 * len(f"{self.rows:,}")
 
     def middle(self, index: int) -> float:
         """Return the middle of the row's place."""
@@ -106,20 +110,21 @@ def _ranked(turn: Turn, now: int, scale: Scale) -> list[Html]:
 
 def _labels(turn: Turn, now: int, scale: Scale) -> list[Html]:
     marked = rows_at(turn, "relevant", now)[:1] or rows_at(turn, "cache", now)[:1]
-    ticks = [row for row in _ticks(scale.rows) if all(abs(row - other) / scale.rows > _APART for other in marked)]
+    ticks = [row for row in _ticks(scale) if all(abs(row - other) / scale.rows > scale.apart for other in marked)]
     return [_label(row, scale, "") for row in ticks] + [_label(row, scale, "now") for row in marked]
 
 
 def _label(row: int, scale: Scale, cls: str) -> Html:
     at = scale.middle(row)
-    looks = " ".join(filter(None, (cls, "at-end" if at > 1 - _APART / 2 else "")))
+    looks = " ".join(filter(None, (cls, "at-end" if at > 1 - scale.apart / 2 else "")))
     return tag("span", f"{row:,}", cls=looks or None, style=f"left:{width(at)}")
 
 
-def _ticks(rows: int) -> list[int]:
+def _ticks(scale: Scale) -> list[int]:
     """The first and last row, and round numbers between them that stay clear of the last."""
-    step = next(base * 10**power for power in range(12) for base in (1, 2, 5) if rows <= _TICKS * base * 10**power)
-    return [*(row for row in range(0, rows - 1, step) if (rows - 1 - row) / rows > _APART), rows - 1]
+    last = scale.rows - 1
+    step = next(base * 10**power for power in range(12) for base in (1, 2, 5) if scale.rows <= _TICKS * base * 10**power)
+    return [*(row for row in range(0, last, step) if (last - row) / scale.rows > scale.apart), last]
 
 
 def _list(rows: Sequence[int]) -> str:
