@@ -33,6 +33,17 @@ class SummarySettings:
             raise InputError(f"group_size must be >= 1 (got {self.group_size})")
 
 
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """What the update of one group compared: its new summary, the nearest old set with the cosine, both in one where merged."""
+
+    rows: tuple[int, ...]
+    new: str
+    nearest: Summary | None = None
+    cosine: float = 0.0
+    merged: str | None = None
+
+
 class Summaries:
     """Makes, merges and chooses the sets of high-dimensional information of a table, and its personality."""
 
@@ -51,8 +62,8 @@ class Summaries:
         """Tell whether a group is full or a set is stale."""
         return bool(table.unsummarised(self.settings.group_size)) or bool(table.stale)
 
-    def update(self, table: MemoryTable, *, at: datetime) -> tuple[Call, ...]:
-        """Summarise one group that is full, or one stale set anew, and return the calls made.
+    def update(self, table: MemoryTable, *, at: datetime, watch: Callable[[Overlap], None] | None = None) -> tuple[Call, ...]:
+        """Summarise one group that is full, or one stale set anew, and return the calls made; `watch` sees what was compared.
 
         Where one of the rows is edited or deleted while the models still think, nothing is stored, and the group stays due.
         """
@@ -67,8 +78,12 @@ class Summaries:
         text, calls = self.summarizer.summarize(entries)
         replaces = stale
         if not stale:
-            text, rows, replaces, more = self._overlap(table, text, rows)
+            found, more = self._overlap(table, text, rows)
             calls += more
+            if watch:
+                watch(found)
+            if found.merged is not None:
+                text, rows, replaces = found.merged, (*found.nearest.rows, *rows), found.nearest
         if not set(rows).isdisjoint(table.changes[seen:]):
             return calls
         table.set_summary(text, rows, at, replaces=replaces.number if replaces else None)
@@ -88,20 +103,16 @@ class Summaries:
                 progress(done + 1, total)
         return total
 
-    def _overlap(
-        self, table: MemoryTable, text: str, rows: tuple[int, ...]
-    ) -> tuple[str, tuple[int, ...], Summary | None, tuple[Call, ...]]:
-        """Return text and rows of the new set, the old set that it replaces, and the calls (Figure 5).
+    def _overlap(self, table: MemoryTable, text: str, rows: tuple[int, ...]) -> tuple[Overlap, tuple[Call, ...]]:
+        """Return what the new summary is compared with, and the calls (Figure 5).
 
         Where parts of it and of the nearest old set are similar, both become one; else it stands beside.
         """
-        nearest, _ = self._nearest(table.embed([text])[0], table)
+        nearest, cosine = self._nearest(table.embed([text])[0], table)
         if nearest is None:
-            return text, rows, None, ()
+            return Overlap(rows, text), ()
         merged, calls = self.merger.merge(nearest.text, text)
-        if merged is None:
-            return text, rows, None, calls
-        return merged, (*nearest.rows, *rows), nearest, calls
+        return Overlap(rows, text, nearest, cosine, merged), calls
 
     def _nearest(self, vector: np.ndarray, table: MemoryTable) -> tuple[Summary | None, float]:
         """Return the set nearest to `vector` and its cosine, among those with a text that is not stale."""

@@ -12,6 +12,7 @@ import numpy as np
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.call import Call
 from ilstma_lab.models.embedders import checked, unit
+from ilstma_lab.models.overlap import Part, lines_of, merged_text, overlap
 from ilstma_lab.models.prompts import messages
 from ilstma_lab.models.sentences import content_words, sentences
 from ilstma_lab.models.unsent import unsent
@@ -71,21 +72,14 @@ class ExtractiveMerger:
 
     def merge(self, old: str, new: str) -> tuple[str | None, tuple[Call, ...]]:
         """Return both summaries in one, None where no line is similar, and the record of the prompt."""
-        lines, fresh = ([line for line in text.splitlines() if line.strip()] for text in (old, new))
-        merged = self._merged(lines, fresh) if lines and fresh else None
+        merged = merged_text(self.parts(old, new))
         return merged, (unsent("merge", messages.merge(old, new), merged or "(nothing similar)"),)
 
-    def _merged(self, lines: list[str], fresh: list[str]) -> str | None:
-        cosines = self._vectors(fresh) @ self._vectors(lines).T  # (n_new, n_old)
-        lines, added = list(lines), []
-        for line, row in zip(fresh, cosines, strict=True):
-            nearest = int(np.argmax(row))
-            if row[nearest] >= self.similarity:
-                lines[nearest] = line
-                cosines[:, nearest] = -1.0  # one old line gives way to one new line
-            else:
-                added.append(line)
-        return "\n".join(lines + added) if len(added) < len(fresh) else None
+    def parts(self, old: str, new: str) -> tuple[Part, ...]:
+        """Return what `merge` decides on, line by line."""
+        lines, fresh = lines_of(old), lines_of(new)
+        cosines = self._vectors(fresh) @ self._vectors(lines).T if lines and fresh else ()  # (n_new, n_old)
+        return overlap(lines, fresh, cosines, threshold=self.similarity)
 
     def _vectors(self, lines: list[str]) -> np.ndarray:
         facts = [_DATE_PREFIX.sub("", line) or line for line in lines]

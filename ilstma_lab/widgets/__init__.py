@@ -13,6 +13,7 @@ from ilstma_lab.widgets.retrieval_cases import RetrievalCases
 from ilstma_lab.widgets.score_strip import ScoreStrip
 from ilstma_lab.widgets.segment_panel import SegmentPanel
 from ilstma_lab.widgets.sigmoid_explorer import SigmoidExplorer
+from ilstma_lab.widgets.summary_stepper import SummaryStepper
 from ilstma_lab.widgets.window_tuner import WindowTuner
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "ScoreStrip",
     "SegmentPanel",
     "SigmoidExplorer",
+    "SummaryStepper",
     "TableInspector",
     "WindowTuner",
 ]
