@@ -1,4 +1,4 @@
-"""Lesson 06 in a real JupyterLab: the recall and the case studies draw, a lost agreement is found by keyboard, all can be read."""
+"""Lesson 06 in a real JupyterLab: recall and case studies draw, lost agreements are found by keyboard, all can be read."""
 
 from __future__ import annotations
 
