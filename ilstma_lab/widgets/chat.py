@@ -2,56 +2,103 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import ipywidgets
 import traitlets
 
-from ilstma_lab.clock import ManualClock
-from ilstma_lab.errors import IlstmaError, InputError
-from ilstma_lab.reprs.markup import Html, page, tag
+from ilstma_lab.errors import InputError
+from ilstma_lab.replay import start_session
+from ilstma_lab.reprs.markup import Html, page, stylesheet, tag
 from ilstma_lab.reprs.parts import head
 from ilstma_lab.reprs.segments import budget_bar, card_html, memory_cards
 from ilstma_lab.reprs.turn import exchange_html, turn_text
-from ilstma_lab.reprs.words import plain
-from ilstma_lab.trace import STEP_NAMES, Turn
+from ilstma_lab.trace import Turn
+from ilstma_lab.widgets.chat_desk import SKIPS, Desk, advice
+from ilstma_lab.widgets.chat_export import chat_json, chat_markdown, write
+from ilstma_lab.widgets.chat_import import UPLOAD_MEGABYTES, Told, read_chat
+from ilstma_lab.widgets.chat_source import FIRST_TOPIC, Factory, Thinker, lab_of, setup_of, suggestions, table_lab, thought_by
+from ilstma_lab.widgets.chat_source import topic_lab as bundled_topic_lab
 from ilstma_lab.widgets.chat_state import SHOWN_TURNS, view_of, with_prefetch
+from ilstma_lab.widgets.chat_stream import StoppedError, Stream
+from ilstma_lab.widgets.player import Player
 from ilstma_lab.widgets.shell import Shell, module
 
 if TYPE_CHECKING:
     from ilstma_lab.engine import ILSTMA
-    from ilstma_lab.recorder import Event
+    from ilstma_lab.importers import Imported
 
 Guess = Literal["hit", "miss"]
-_PAUSE_SECONDS = 0.04  # pieces that come faster are shown together
+_TELLING_SECONDS = 0.1
+_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def _static(name: str) -> str:
+    return (files("ilstma_lab") / "widgets" / "static" / name).read_text(encoding="utf-8")
 
 
 class ChatLab(Shell):
     """A chat over `lab`, beside the five segments of its short-term memory.
 
-    `questions` are offered as suggestions; `title` stands above (default: the table's topic). Questions from the browser
-    run in a thread, so the notebook stays free; `ask` from Python returns when the turn is there. Call `refresh`
-    after something else has changed the lab.
+    Without a lab it opens the bundled topic "travel", or the table in the file `table`, to which every turn is then written.
+    `questions` are offered as suggestions; `title` stands above (default: the table's topic). `new_lab(topic, tell)` makes the
+    labs of topics that are chosen. Questions from the browser run in a thread, so the notebook stays free; `ask` from Python
+    returns when the turn is there. Call `refresh` after something else has changed the lab.
+
+    `lab` is the one that is open, `session` its turns with their beginning (for replays), `player` the player of a turn, if one
+    is open. `on_what_if(turn)`, where it is set, is called with the place of a turn in `lab.turns` when "What if …" is pressed.
     """
 
-    _esm = module("chat")
+    _esm = "\n".join((module("chat_parts"), _static("chat_panels.js"), _static("chat.js")))
+    _css = stylesheet() + _static("chat.css")
     view = traitlets.Dict().tag(sync=True)
     live = traitlets.Dict().tag(sync=True)
     busy = traitlets.Bool(False).tag(sync=True)
     error = traitlets.Dict().tag(sync=True)
+    task = traitlets.Dict().tag(sync=True)
+    playing = traitlets.Int(-1).tag(sync=True)
 
-    def __init__(self, lab: ILSTMA, *, questions: Sequence[str] | None = None, title: str = ""):
+    def __init__(
+        self,
+        lab: ILSTMA | None = None,
+        *,
+        table: str | os.PathLike[str] | None = None,
+        questions: Sequence[str] | None = None,
+        title: str = "",
+        new_lab: Factory = bundled_topic_lab,
+    ):
+        if lab is not None and table is not None:
+            raise InputError("give a lab or a table's file, not both: the lab has its table")
         super().__init__()
-        self.lab = lab
-        self._questions = tuple(questions or ())
-        self._title = title
-        self._guesses: dict[int, Guess] = {}
+        self._new_lab = new_lab
         self._one_at_a_time = threading.Lock()
+        self._stream: Stream | None = None
+        self._told_at = 0.0
+        self._what_if: Callable[[int], None] | None = None
+        self.lab: ILSTMA | None = None
+        self.player: Player | None = None
+        self._whole = ipywidgets.VBox([self])
+        self._whole.add_class("chat-lab")
+        if lab is not None:
+            self._take(lab, questions=questions or (), title=title)
+        elif table is not None:
+            self._take(table_lab(table), questions=questions or (), title=title, own=True)
+        else:
+            offered = suggestions(FIRST_TOPIC) if questions is None else questions
+            self._take(new_lab(FIRST_TOPIC, self._tell), questions=offered, title=title, topic=FIRST_TOPIC)
         self.refresh()
-        self.on_msg(self._receive)
+        self._desk = Desk(self)
+        self.on_msg(self._desk.receive)
+
+    # -- the conversation ------------------------------------------------------------------------------------------------
 
     def ask(self, question: str, *, guess: Guess | None = None) -> Turn:
         """Ask as the composer does and return the turn. What fails is shown in the conversation, and raised."""
@@ -64,9 +111,153 @@ class ChatLab(Shell):
         question, _ = self.lab.table.unanswered or ("", None)
         return self._run(question, self.lab.retry)
 
+    def stop(self) -> bool:
+        """End the answer that is coming, from another thread, and return whether there was one; `ask` raises StoppedError.
+
+        The turn ends when the model says its next word or a step is done. Nothing of it is kept but the question.
+        """
+        stream = self._stream
+        if stream is not None:
+            stream.stop()
+        return stream is not None
+
+    def undo(self) -> Turn | None:
+        """Take back the last turn and return it; a question that was left open goes first (None). It returns to the composer."""
+        with self._alone():
+            turn = None
+            if self.view["open"]:
+                question, _ = self.lab.table.unanswered
+                self.lab.table.close_turn(None, None)
+            else:
+                turn = self.lab.undo()
+                question = turn.question
+                self._guesses.pop(turn.number, None)
+                if len(self.lab.turns) < self._begun:
+                    self._begin_session()
+            if self.playing >= len(self.lab.turns):
+                self.close_below()
+            self._stopped = ""
+            self.error = {"message": "", "question": question}
+            return turn
+
+    def write_waiting(self) -> int:
+        """Write the deferred touches into the table and return how many rows changed."""
+        with self._alone():
+            return self.lab.table.write_waiting()
+
+    def skip(self, days: int) -> None:
+        """Let so many days pass on the lab's clock. Raises InputError where the clock cannot be moved."""
+        if not self.view["clock"]["moves"]:
+            raise InputError("this lab goes by the computer's clock: give clock=ManualClock.after(table) to move it")
+        self.lab.clock.advance(days=days)
+        self.refresh()
+
     def refresh(self) -> None:
         """Show the lab as it stands."""
-        self.view = view_of(self.lab, questions=self._questions, title=self._title, guesses=self._guesses)
+        shown = view_of(self.lab, questions=self._questions, title=self._title, guesses=self._guesses, stopped=self._stopped)
+        self.view = {
+            **shown,
+            "skips": list(SKIPS),
+            "setup": setup_of(self.lab, topic=self._topic, thinker=self._thinker),
+            "megabytes": UPLOAD_MEGABYTES,
+            "what_if": self._what_if is not None,
+        }
+
+    # -- which memory, which model ---------------------------------------------------------------------------------------
+
+    def switch(
+        self, *, topic: str = "", table: str | os.PathLike[str] | None = None, model: str = "", base_url: str = ""
+    ) -> ILSTMA:
+        """Open a bundled topic or a table's file, or with neither the present memory anew, and return the new lab.
+
+        `model` names one at an OpenAI-compatible endpoint, whose key comes from OPENAI_API_KEY alone; without it the offline
+        parts think. The present lab is let go of when the new one is there; where opening fails, it stays.
+        """
+        thinker = Thinker(model.strip(), base_url.strip())
+        models = thinker.models()
+        with self._alone():
+            if topic:
+                lab = self._new_lab(topic, self._tell)
+                lab = lab.fork(models=models) if models else lab
+                self._take(lab, topic=topic, questions=suggestions(topic), thinker=thinker)
+            elif table is not None:
+                self._let_go_of(table)
+                lab = table_lab(table)
+                self._take(thought_by(lab, models) if models else lab, thinker=thinker, own=True)
+            else:
+                lab = thought_by(self.lab, models)
+                kept = {"topic": self._topic, "questions": self._questions, "title": self._title, "own": self._own}
+                self._take(lab, thinker=thinker, **kept)
+            return self.lab
+
+    def import_chat(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        conversation: str | None = None,
+        user: str | None = None,
+        day_first: bool | None = None,
+        format: str | None = None,
+        to: str | os.PathLike[str] | None = None,
+    ) -> Imported:
+        """Open a chat of your own as a new memory and return its dialogues, with `notes` on how they were read.
+
+        Arguments as for `load_dialogues`; `to` names a file for the table, which else is in memory. Raises AnswerNeededError
+        where something must be chosen, FormatError for a file that is no chat; the present lab stays then.
+        """
+        with self._alone():
+            dialogues = read_chat(Path(path), Told(conversation, user, day_first), format=format, tell=self._tell)
+            lab = lab_of(dialogues, topic=dialogues.conversation, to=to, thinker=self._thinker, tell=self._tell)
+            self._take(lab, thinker=self._thinker, own=True)
+            return dialogues
+
+    # -- what is taken away, and what is looked at closely ---------------------------------------------------------------
+
+    def to_json(self) -> str:
+        """Return the conversation as JSON, every turn whole; `chat_export.turns_of` reads it."""
+        return chat_json(self.lab)
+
+    def to_markdown(self) -> str:
+        """Return the conversation as Markdown, in which all that was said is shown as it is."""
+        return chat_markdown(self.lab, with_prefetch(self.lab.turns))
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Write the conversation to a new file, as its ending says: .json (every turn whole) or .md (to be read)."""
+        return write(path, self.lab, self.to_markdown())
+
+    def play(self, turn: int = -1) -> Player:
+        """Show a turn, by its place in `lab.turns`, in the player below the chat, and return the player."""
+        self.player = Player(self.lab.turns, turn=turn)
+        self.show_below(self.player)
+        self.playing = self.player.turn
+        return self.player
+
+    def what_if(self, turn: int = -1) -> None:
+        """Hand a turn, by its place in `lab.turns`, to `on_what_if`. Raises InputError where nothing takes it."""
+        if self._what_if is None:
+            raise InputError("nothing takes a turn yet: set chat.on_what_if to a function of a turn's place in chat.lab.turns")
+        if not -len(self.lab.turns) <= turn < len(self.lab.turns):
+            raise InputError(f"there is no turn {turn}: {len(self.lab.turns)} were asked, counted from 0")
+        self._what_if(turn % len(self.lab.turns))
+
+    @property
+    def on_what_if(self) -> Callable[[int], None] | None:
+        """What "What if …" calls with the place of a turn in `lab.turns`; None hides the button."""
+        return self._what_if
+
+    @on_what_if.setter
+    def on_what_if(self, hook: Callable[[int], None] | None) -> None:
+        self._what_if = hook
+        self.refresh()
+
+    def show_below(self, *widgets: ipywidgets.Widget) -> None:
+        """Show widgets below the chat, in place of what was there."""
+        self._whole.children = (self, *widgets)
+
+    def close_below(self) -> None:
+        """Show nothing below the chat."""
+        self.player, self.playing = None, -1
+        self.show_below()
 
     def state(self) -> dict[str, Any]:
         """Return what is shown, as plain JSON values."""
@@ -87,92 +278,80 @@ class ChatLab(Shell):
         """Return the conversation as plain text."""
         return "\n\n".join([self.view["finding"], *(turn_text(turn) for turn in self.lab.turns[-SHOWN_TURNS:])])
 
-    # -- one question ------------------------------------------------------------------------------------------------
+    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        if _VIEW in data:
+            data[_VIEW] = {**data[_VIEW], "model_id": self._whole.model_id}  # the chat, and what is opened below it
+        return data, metadata
+
+    # -- inside ----------------------------------------------------------------------------------------------------------
+
+    def _take(
+        self,
+        lab: ILSTMA,
+        *,
+        questions: Sequence[str] = (),
+        title: str = "",
+        topic: str = "",
+        thinker: Thinker | None = None,
+        own: bool = False,
+    ) -> None:
+        """Make `lab` the chat's lab; one that the chat itself had opened is closed, unless its table goes on in the new one."""
+        old = self.lab
+        if old is not None and self._own and old.table is not lab.table:
+            old.close()
+        self.lab, self._own = lab, own
+        self._questions, self._title, self._topic = tuple(questions), title, topic
+        self._thinker = thinker or Thinker()
+        self._guesses: dict[int, Guess] = {}
+        self._stopped, self.error = "", {}
+        self.close_below()
+        self._begin_session()
+
+    def _begin_session(self) -> None:
+        self.session, self._begun = start_session(self.lab), len(self.lab.turns)
+
+    def _let_go_of(self, table: str | os.PathLike[str]) -> None:
+        """Free the file of the present lab where the same one is opened again: a table's file has one writer."""
+        if self.lab.table.path and Path(self.lab.table.path).resolve() == Path(table).resolve():
+            self.lab.close()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One thing at a time; when it is over, the lab is shown as it stands."""
+        if not self._one_at_a_time.acquire(blocking=False):
+            raise InputError("a question is being answered, or a memory opened: wait for its answer, or stop it")
+        try:
+            self.busy = True
+            yield
+        finally:
+            self.live, self.busy, self.task = {}, False, {}
+            self.refresh()
+            self._one_at_a_time.release()
 
     def _run(self, question: str, asks: Callable[..., Turn], *, guess: Guess | None = None) -> Turn:
-        if not self._one_at_a_time.acquire(blocking=False):
-            raise InputError("a question is being answered: wait for its answer")
-        try:
-            self.busy, self.error = True, {}
-            turn = asks(on_event=_Stream(self, question))
+        with self._alone():
+            self._stopped, self.error = "", {}
+            self._stream = stream = Stream(question, partial(setattr, self, "live"))
+            try:
+                turn = stream.run(asks)
+            except StoppedError:
+                self._stopped, self.error = stream.answer, {"message": "", "question": question}
+                raise
+            except Exception as error:
+                self.error = {"message": advice(error), "question": question}
+                raise
+            finally:
+                self._stream = None
             if guess and turn.failure is None:
                 self._guesses[turn.number] = guess
             if turn.failure:
                 self.error = {"message": "", "question": question}
             return turn
-        except Exception as error:
-            self.error = {"message": _advice(error), "question": question}
-            raise
-        finally:
-            self.live, self.busy = {}, False
-            self.refresh()
-            self._one_at_a_time.release()
 
-    # -- what comes from the browser -----------------------------------------------------------------------------------
-
-    def _receive(self, _: object, content: dict[str, Any], __: object) -> None:
-        if self.busy:
-            return
-        match content:
-            case {"do": "ask", "question": str(question), "guess": "hit" | "miss" | None as guess}:
-                self._start(partial(self.ask, question, guess=guess))
-            case {"do": "retry"}:
-                self._start(self.retry)
-            case {"do": "write"}:
-                self._start(self._write)
-            case {"do": "day"} if isinstance(self.lab.clock, ManualClock):
-                self.lab.clock.advance(days=1)
-                self.refresh()
-
-    def _start(self, action: Callable[[], object]) -> None:
-        self.busy = True  # here, not in the thread: a second click must find it so
-        threading.Thread(target=self._quietly, args=(action,), daemon=True).start()
-
-    def _quietly(self, action: Callable[[], object]) -> None:
-        """Run an action whose error is shown in the widget: raised in a thread, nobody would see it."""
-        try:
-            action()
-        except Exception as error:
-            self.error = {"question": "", **self.error, "message": _advice(error)}
-        finally:
-            self.busy = False
-
-    def _write(self) -> None:
-        self.lab.table.write_waiting()
-        self.refresh()
-
-
-class _Stream:
-    """Shows a turn while it runs: its steps, and the answer piece by piece."""
-
-    def __init__(self, chat: ChatLab, question: str):
-        self.chat, self.question = chat, plain(question)
-        self.answer, self.steps = "", []
-        self.shown_at = 0.0
-        self.show("collects the question")
-
-    def __call__(self, event: Event) -> None:
-        if event.kind == "step":
-            self.steps.append(event.data.number)
-            self.show(f"{event.data.number} {STEP_NAMES[event.data.number]} done")
-        elif event.kind == "piece":
-            self.answer += event.data
-            if time.monotonic() - self.shown_at > _PAUSE_SECONDS:
-                self.show("answers")
-
-    def show(self, doing: str) -> None:
-        self.shown_at = time.monotonic()
-        self.chat.live = {
-            "question": self.question,
-            "answer": plain(self.answer, 8000),
-            "steps": list(self.steps),
-            "doing": doing,
-        }
-
-
-def _advice(error: Exception) -> str:
-    if isinstance(error, IlstmaError):
-        return plain(str(error), 600)
-    return plain(
-        f"{type(error).__name__}: {error}. Your question is kept: try again, or look at the lab in a cell of its own.", 600
-    )
+    def _tell(self, what: str, done: int, total: int) -> None:
+        """Show how far a long piece of work is."""
+        if done >= total or time.monotonic() - self._told_at > _TELLING_SECONDS:
+            self._told_at = time.monotonic()
+            words = f"{what}: {done:,} of {total:,}" if total > 1 else f"{what} …"
+            self.task = {"state": "runs", "message": words, "share": done / max(total, 1)}

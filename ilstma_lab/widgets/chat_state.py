@@ -9,34 +9,44 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ilstma_lab.clock import ManualClock
+from ilstma_lab.clock import ManualClock, ShiftedClock
 from ilstma_lab.prefetch.selection import ScoredRow, Selection
 from ilstma_lab.reprs.segments import Card, budget_line, empty_text, memory_cards
 from ilstma_lab.reprs.turn import failure_line, outcome, shares
 from ilstma_lab.reprs.why import Row, Sentence, Why, why
 from ilstma_lab.reprs.words import count, day, line, plain, score, seconds, spelled, weekday
 from ilstma_lab.trace import Turn
+from ilstma_lab.widgets.chat_stream import ANSWER_CHARACTERS
 
 if TYPE_CHECKING:
     from ilstma_lab.engine import ILSTMA
 
 SHOWN_TURNS = 20
-_BARS = 10
+_PAST_ROWS = 3
+_BARS = 6
 _BAR_PIXELS = 64
 _INVITATION = "Ask about what was said. The first question is a miss: nothing is at hand yet."
 
 
-def view_of(lab: ILSTMA, *, questions: Sequence[str], title: str, guesses: Mapping[int, str]) -> dict[str, Any]:
-    """Return all that the chat shows while nothing runs; `guesses` are "hit" or "miss" by turn number."""
+def view_of(
+    lab: ILSTMA, *, questions: Sequence[str], title: str, guesses: Mapping[int, str], stopped: str = ""
+) -> dict[str, Any]:
+    """Return all that the chat shows while nothing runs.
+
+    `guesses` are "hit" or "miss" by turn number; `stopped` is what had come of an answer that the reader stopped.
+    """
     answered = [turn for turn in lab.turns if turn.failure is None]
     asked = {turn.question for turn in answered}
     return {
         "eyebrow": " · ".join(("Chat lab", line(title or lab.table.topic, 80) or "no topic", count(len(lab.table), "row"))),
         "finding": finding_of(answered),
         "sub": _sub(answered),
-        "clock": {"day": weekday(lab.clock.now()), "moves": isinstance(lab.clock, ManualClock)},
+        "clock": {"day": weekday(lab.clock.now()), "moves": isinstance(lab.clock, ManualClock | ShiftedClock)},
         "turns": [_turn(turn, by, key, guesses) for key, (turn, by) in list(enumerate(with_prefetch(lab.turns)))[-SHOWN_TURNS:]],
+        "open": _open_question(lab, stopped),
+        "past": [] if lab.turns else _past(lab),
         "invitation": _INVITATION,
+        "try_this": try_this(lab, answered),
         "score": _score(answered, guesses),
         "questions": [line(question, 200) for question in questions if question not in asked],
         "memory": _memory(lab),
@@ -78,16 +88,54 @@ def _searching(answered: Sequence[Turn]) -> float | None:
     return median(spent) if len(spent) > 1 else None
 
 
+def try_this(lab: ILSTMA, answered: Sequence[Turn]) -> str:
+    """Return what a reader may try next: the row that missed the cache by the least, where one did."""
+    if not answered:
+        return "Ask one of the suggestions, then ask it again: the second answer is at hand."
+    passed = (lab.clock.now() - answered[-1].at).days
+    if passed >= 1:
+        return (
+            f"{count(passed, 'day')} passed since the last question, and the cache keeps its rows until the next miss. "
+            "What a miss would choose now is the subject of lesson 05, the prefetch score."
+        )
+    chosen = next((turn.prefetch for turn in reversed(answered) if turn.prefetch), None)
+    loser = next((row for row in chosen.rows if not row.chosen and row.index in lab.table), None) if chosen else None
+    if loser is None or not chosen.chosen:
+        return "Ask the last question again in other words. Is it still at hand?"
+    by = min(row.score for row in chosen.rows if row.chosen) - loser.score
+    return f"Ask about “{line(lab.table[loser.index].user, 60)}” Will it hit? Row {loser.index} missed the cache by {score(by)}."
+
+
+def _open_question(lab: ILSTMA, stopped: str) -> dict[str, str] | None:
+    """What was asked and not answered, unless a turn that failed shows it already."""
+    if lab.table.unanswered is None:
+        return None
+    question, at = lab.table.unanswered
+    if lab.turns and lab.turns[-1].failure and lab.turns[-1].question == question:
+        return None
+    words = f"This question of {day(at)} was left unanswered. Nothing else of its turn was kept."
+    return {"question": plain(question), "answer": plain(stopped, ANSWER_CHARACTERS), "words": words}
+
+
+def _past(lab: ILSTMA) -> list[dict[str, Any]]:
+    """The last rows of the table, where the conversation goes on."""
+    entries = [lab.table[int(index)] for index in lab.table.indices[-_PAST_ROWS:]]
+    return [{"row": e.index, "text": line(e.user or e.assistant, 160), "day": day(e.created)} for e in entries]
+
+
 def _turn(turn: Turn, filled_by: Selection | None, key: int, guesses: Mapping[int, str]) -> dict[str, Any]:
     return {
         "key": key,
         "number": turn.number,
         "question": plain(turn.question),
-        "answer": plain(turn.answer, 8000),
+        "answer": plain(turn.answer, ANSWER_CHARACTERS),
         "outcome": outcome(turn),
         "seconds": seconds(turn.seconds),
         "why": _why(why(turn, cached_by=filled_by)),
         "failure": failure_line(turn) if turn.failure else "",
+        "notes": []
+        if turn.failure
+        else [f"Step {s.number} ({s.name}) failed: {line(s.error, 300)}" for s in turn.steps if s.error],
         "guess": "" if turn.failure else guesses.get(turn.number, ""),
     }
 
@@ -116,11 +164,16 @@ def _score(answered: Sequence[Turn], guesses: Mapping[int, str]) -> str:
 def _memory(lab: ILSTMA) -> dict[str, Any]:
     shown, budget = memory_cards(lab.memory), lab.memory.limits.token_budget
     whole = max(budget, sum(card.tokens for card in shown), 1)
-    return {"budget": budget_line(shown, budget), "cards": [_card(card, lab, whole) for card in shown]}
+    return {
+        "budget": budget_line(shown, budget).split(" ", 1),
+        "cards": [_card(card, lab, whole) for card in shown],
+    }
 
 
 def _card(card: Card, lab: ILSTMA, whole: int) -> dict[str, Any]:
     queue, rule, text = None, card.rule, card.text or ("" if card.rows else empty_text(card.name))
+    if card.name == "relevant" and card.empty and lab.turns and lab.turns[-1].hit:
+        text = "Empty: the last answer was a hit."
     if card.name == "history":
         turns, places = len(lab.memory.history), lab.memory.limits.history_turns
         queue = [True] * turns + [False] * (places - turns)
@@ -173,9 +226,8 @@ def _costs(answered: Sequence[Turn]) -> dict[str, Any]:
         "saved": f"{seconds(abs(saved))} {'saved' if saved >= 0 else 'lost'} so far"
         if len(answered) > 1 and searching is not None
         else "",
-        "note": ""
-        if searching is None
-        else f"Dashed: {seconds(searching)}, a turn that searches without a judge (median of {misses} misses).",
+        "note": "" if searching is None else f"{seconds(searching)}: searching at every turn",
+        "of": "" if searching is None else f"Searching without a judge: the median of {misses} misses.",
         "aloud": "Seconds of the last turns: "
         + ", ".join(f"turn {turn.number} {outcome(turn)} {seconds(turn.seconds)}" for turn in shown),
     }

@@ -27,7 +27,7 @@ def hit(query, memory) -> Verdict:
 def press(chat: ChatLab, **message) -> None:
     """Do what the browser does, and wait for what it started."""
     before = set(threading.enumerate())
-    chat._receive(chat, message, [])
+    chat._desk.receive(chat, message, [])
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
 
@@ -80,7 +80,7 @@ def test_guesses_are_scored():
 
 
 def test_h5_an_answer_streams_piece_by_piece_into_state(monkeypatch, capsys):
-    monkeypatch.setattr("ilstma_lab.widgets.chat._PAUSE_SECONDS", -1)
+    monkeypatch.setattr("ilstma_lab.widgets.chat_stream.PAUSE_SECONDS", -1)
     responder = StubResponder({asking(3): lambda query, memory: iter(["one ", "two"])})
     chat = ChatLab(stub_lab(responder=responder))
     seen = []
@@ -103,13 +103,13 @@ def test_h3_a_click_while_busy_asks_nothing():
 
     lab = stub_lab(responder=StubResponder(default=slow))
     chat = ChatLab(lab)
-    chat._receive(chat, {"do": "ask", "question": asking(3), "guess": None}, [])
+    chat._desk.receive(chat, {"do": "ask", "question": asking(3), "guess": None}, [])
     inside.wait(10)
     for _ in range(3):
-        chat._receive(chat, {"do": "ask", "question": asking(4), "guess": None}, [])
+        chat._desk.receive(chat, {"do": "ask", "question": asking(4), "guess": None}, [])
     with pytest.raises(InputError, match="wait for its answer"):
         chat.ask(asking(4))
-    worker = next(thread for thread in threading.enumerate() if "_quietly" in thread.name)
+    worker = next(thread for thread in threading.enumerate() if "_in_thread" in thread.name)
     go_on.set()
     worker.join(10)
     assert [turn.question for turn in lab.turns] == [asking(3)]
@@ -161,7 +161,7 @@ def test_other_messages_are_ignored(message):
 def test_the_clock_moves_only_by_hand():
     chat = ChatLab(stub_lab())
     before = chat.view["clock"]
-    press(chat, do="day")
+    press(chat, do="skip", days=1)
     assert before == {"day": "Tue 9 May 2023", "moves": True}
     assert chat.view["clock"]["day"] == "Wed 10 May 2023"
     assert not ChatLab(stub_lab(clock=SystemClock())).view["clock"]["moves"]
@@ -174,7 +174,7 @@ def test_a_long_talk_sends_only_its_end():
     chat = ChatLab(lab)
     assert len(chat.view["turns"]) == 20
     assert chat.view["turns"][-1]["key"] == 24
-    assert len(chat.view["costs"]["bars"]) == 10
+    assert len(chat.view["costs"]["bars"]) == 6
 
 
 def test_g6_what_stands_in_for_the_widget_is_escaped():

@@ -1,68 +1,16 @@
 // The chat beside the five segments. It draws `view` and `live` as Python gives them, and tells Python what was pressed.
 
-const badge = (outcome) => h("span", `badge ${outcome}`, outcome[0].toUpperCase() + outcome.slice(1));
-const chip = (row, role, dirty) => h("span", `rc ${role}${dirty ? " dirty" : ""}`, String(row));
-const sentence = (parts) => parts.map((part) => (typeof part === "string" ? part : chip(part.row, part.role)));
-const sized = (cls, style) => Object.assign(h("i", cls), { style });
-const said = (cls, text) => set(h("p", cls, text), { dir: "auto" });
-
-function arithmetic({ time, place, score, time_share, place_share, where }) {
-  const bars = h("span", "sb", sized("bt", `width:${time_share}`), sized("bp", `width:${place_share}`));
-  const sum = h("span", "", h("span", "t", `time ${time}`), " + ", h("span", "p", `place ${place}`), " = ", h("b", "", score));
-  return h("div", "arith", bars, sum, h("span", "dim", where));
-}
-
-function turnNode(turn, retry) {
-  const guess = turn.guess && h("span", "dim", turn.guess === turn.outcome ? `you guessed ${turn.guess}: right` : `you guessed ${turn.guess}`);
-  const meta = h("div", "meta", badge(turn.outcome), h("span", "", turn.seconds), h("b", "", turn.why.title), guess);
-  const why = h("div", "why", meta, h("p", "said", sentence(turn.why.sentence)), turn.why.arithmetic && arithmetic(turn.why.arithmetic));
-  const failure = turn.failure && h("div", "fail", turn.failure, " ", button("btn retry", "Try again", retry));
-  return h("li", "talk", said("q", turn.question), turn.answer && said("answer", turn.answer), failure, why);
-}
-
-function liveNode(live) {
-  const done = new Set(live.steps);
-  const pipes = [1, 2, 3, 4, 6, 5, 9].map((number) => h("i", done.has(number) ? "done" : "", String(number)));
-  return h("li", "talk", said("q", live.question), live.answer && said("answer", live.answer), h("div", "pipes", pipes, h("span", "", live.doing)));
-}
-
-function segment(card) {
-  const tokens = set(h("span", "tok", card.tokens), { title: "tokens, estimated" });
-  const top = h("div", "end", h("h3", "", card.label), h("span", "rule", card.rule), tokens);
-  const rows = card.rows.map(([row, text, score]) => h("li", "", chip(row, card.role), said("cut", text), h("span", "num dim", score)));
-  const queue = card.queue && h("div", "queue", card.queue.map((outcome) => place(outcome)), h("span", "", card.text));
-  return h("div", `sg is-${card.name}${card.empty ? " empty" : ""}`, top, rows.length ? h("ul", "rows", rows) : queue || said(`say${card.empty ? " dim" : ""}`, card.text));
-}
-
-const place = (taken) => h("i", taken ? "" : "free");
-
-function waitingCard(waiting, write) {
-  if (!waiting.length) return null;
-  const change = ([before, after]) => [`${before} `, h("span", "dim", "→"), " ", h("b", "", after)];
-  const rows = waiting.map((w) => h("tr", "", h("td", "", chip(w.row, "", true)), h("td", "mid", change(w.last)), h("td", "num", change(w.recalls)), h("td", "num", change(w.strength))));
-  const heads = [["", "row"], ["", "last recall"], ["num", "recalls"], ["num", "strength S"]].map(([cls, text]) => set(h("th", cls, text), { scope: "col" }));
-  const top = h("div", "end", h("h3", "lab", "Waiting to be written ", h("span", "", waiting.length === 1 ? "1 row" : `${waiting.length} rows`)), button("btn ghost", "Write now", write));
-  const note = h("p", "dim", "Written in one go before the next miss overwrites the cache, and at close.");
-  return h("div", "box-card", top, h("table", "grid", h("thead", "", h("tr", "", heads)), h("tbody", "", rows)), note);
-}
-
-function costCard(costs) {
-  if (!costs.bars.length) return null;
-  const bars = costs.bars.map((bar) => h("div", bar.outcome === "hit" ? "is-cache" : "is-relevant", bar.label, sized("", `height:${bar.height}px`)));
-  const line = costs.line === null ? null : sized("ref", `bottom:${costs.line}px;height:0`);
-  const numbers = costs.bars.map((bar) => h("span", "", String(bar.number)));
-  const chart = set(h("div", "bars", bars, line), { role: "img", "aria-label": costs.aloud });
-  const top = h("div", "end", h("h3", "lab", "Seconds a turn"), h("span", "mid", costs.saved));
-  return h("div", "box-card", top, chart, set(h("div", "nos", numbers), { "aria-hidden": "true" }), costs.note && h("p", "dim", costs.note));
-}
+const UNFOLDED = 4;
 
 function composer(model, tell) {
   const box = set(h("textarea"), { rows: "1", placeholder: "Ask about what was said …", "aria-label": "Your question" });
-  const ask = button("btn pri", "Ask", () => send());
+  const ask = iconed("up", "pri", "Ask", () => send());
+  const stop = iconed("stop", "", "Stop", () => tell({ do: "stop" }), "End this answer; the question stays");
   const guesses = ["hit", "miss"].map((guess) => set(button("", guess === "hit" ? "Hit" : "Miss", () => choose(guess)), { "aria-pressed": "false" }));
   const score = h("span");
   const problem = set(h("div"), { role: "alert" });
   let chosen = null;
+  let sent = ""; // what Python was asked, until it says that it has it
   let kept = "";
 
   const choose = (guess) => {
@@ -73,112 +21,251 @@ function composer(model, tell) {
     box.style.height = "auto";
     box.style.height = `${box.scrollHeight}px`;
   };
-  const fill = (text) => {
+  const put = (text) => {
     box.value = text;
     grow();
+  };
+  const fill = (text) => {
+    put(text);
     box.focus();
   };
   const send = () => {
     if (model.get("busy") || !box.value.trim()) return;
-    tell({ do: "ask", question: box.value, guess: chosen });
-    fill("");
+    sent = box.value;
+    tell({ do: "ask", question: sent, guess: chosen });
     choose(null);
+    box.focus();
   };
   box.addEventListener("input", grow);
   box.addEventListener("keydown", (event) => {
     event.stopPropagation();
+    if (event.key === "Escape" && model.get("live").question) tell({ do: "stop" });
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     send();
   });
 
   const update = () => {
-    const error = model.get("error");
+    const [error, live, busy] = [model.get("error"), model.get("live"), model.get("busy")];
     problem.replaceChildren(...(error.message ? [h("div", "fail alarm", error.message)] : []));
+    if (live.question && sent && box.value === sent) put("");
+    if (live.question) sent = "";
     // what could not be answered comes back to be asked again, and leaves when it has been
-    if (error.question && !box.value) box.value = kept = error.question;
-    else if (!error.question && kept && box.value === kept) box.value = kept = "";
-    grow();
+    if (error.question && !box.value) put((kept = error.question));
+    else if (!error.question && kept && box.value === kept) put((kept = ""));
     score.textContent = model.get("view").score;
-    ask.disabled = model.get("busy");
-    ask.textContent = model.get("busy") ? "Thinking …" : "Ask";
+    const hadFocus = document.activeElement === stop || document.activeElement === ask;
+    stop.hidden = !live.question;
+    ask.hidden = !stop.hidden;
+    ask.disabled = busy;
+    if (hadFocus) box.focus();
   };
   const group = set(h("span", "segd", guesses), { role: "group", "aria-label": "Guess first: hit or miss" });
-  const node = h("div", "comp", problem, h("div", "box", box, h("div", "row", "Guess first:", group, score, ask)));
+  const node = h("div", "comp", problem, h("div", "box", box, h("div", "row", "Guess first:", group, score, ask, stop)));
   return { node, update, fill };
+}
+
+/** The turns: earlier ones folded above, the last ones below, then what is open or comes in. */
+function conversation(model, acts) {
+  const earlier = set(h("ol", "earlier"), { "aria-label": "Earlier turns" });
+  const turns = set(h("ol", "turns"), { role: "log", "aria-live": "polite", "aria-label": "Conversation", tabindex: "0" });
+  const folded = new Map();
+  let shown = [];
+  let last = null;
+
+  const toEnd = () => requestAnimationFrame(() => (turns.scrollTop = turns.scrollHeight));
+  const fold = (view) => {
+    const old = view.turns.slice(0, -UNFOLDED);
+    for (const turn of old) if (!folded.has(turn.key)) folded.set(turn.key, foldedNode(turn, acts));
+    const nodes = old.map((turn) => folded.get(turn.key));
+    if (nodes.length !== earlier.childElementCount || nodes.at(-1) !== earlier.lastElementChild) earlier.replaceChildren(...nodes);
+    earlier.hidden = !old.length;
+    earlier.scrollTop = earlier.scrollHeight;
+  };
+  const draw = () => {
+    const view = model.get("view");
+    const all = view.turns.map((turn) => JSON.stringify([turn, view.what_if]));
+    const goesOn = all.length >= shown.length && shown.every((turn, at) => turn === all[at]);
+    if (!goesOn) folded.clear();
+    fold(view);
+    const first = Math.max(0, all.length - UNFOLDED);
+    const kept = goesOn ? [...turns.querySelectorAll(":scope > [data-key]")].filter((node) => Number(node.dataset.key) >= first) : [];
+    const fresh = view.turns.slice(first + kept.length).map((turn, at) => set(turnNode(turn, acts), { "data-key": first + kept.length + at }));
+    const none = view.turns.length ? [] : [pastNode(view)];
+    turns.replaceChildren(...none, ...kept, ...fresh);
+    shown = all;
+    last = null;
+    if (fresh.length || !goesOn) toEnd();
+    drawLast();
+    mark();
+  };
+  const drawLast = () => {
+    const [live, open] = [model.get("live"), model.get("view").open];
+    last?.remove();
+    last = live.question ? liveNode(live) : open && !model.get("busy") ? openNode(open, acts) : null;
+    if (!last) return;
+    if (live.question) turns.querySelector(".past")?.remove();
+    turns.append(last);
+    toEnd();
+  };
+  const mark = () => {
+    for (const node of [...turns.querySelectorAll("[data-turn]"), ...earlier.querySelectorAll("[data-turn]")])
+      set(node, { "aria-pressed": String(Number(node.dataset.turn) === model.get("playing")) });
+  };
+  return { nodes: [earlier, turns], draw, drawLast, mark };
+}
+
+/** Finding, clock and what opens the panels. */
+function header(model, tell) {
+  const [eyebrow, finding, sub] = [h("p", "eyebrow"), h("p", "finding"), h("p", "sub")];
+  const day = h("span", "ic ic-clock");
+  const skips = h("span", "skips");
+  const clock = set(h("div", "clock", day, skips), { role: "group", "aria-label": "The clock of this lab" });
+  const undo = iconed("undo", "only", "", () => tell({ do: "undo" }), "Take back the last turn");
+  const memory = memoryPanel(model, tell);
+  const imports = importPanel(model, tell);
+  const panels = new Map();
+  const place = h("div", "panels");
+  let open = null;
+
+  const show = (name) => {
+    const before = panels.get(open);
+    open = open === name ? null : name;
+    for (const [key, { opener, region }] of panels) {
+      region.hidden = key !== open;
+      set(opener, { "aria-expanded": String(key === open) });
+    }
+    if (open) panels.get(open).first.focus();
+    else before?.opener.focus();
+  };
+  const panel = (name, label, icon, { node, draw, first }) => {
+    const opener = set(iconed(icon, "", label, () => show(name)), { "aria-expanded": "false" });
+    const region = set(h("div", "panel", node), { role: "region", "aria-label": label });
+    region.hidden = true;
+    region.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      show(name);
+    });
+    place.append(region);
+    panels.set(name, { opener, region, draw, first });
+    return opener;
+  };
+  const chooser = panel("memory", "Memory and model", "down", memory);
+  const acts = [clock, chooser, undo, panel("import", "Import", "import", imports), panel("export", "Export", "export", exportPanel(tell))];
+  const node = h("header", "w-head", h("div", "", eyebrow, finding, sub), h("div", "w-acts", acts));
+
+  const draw = () => {
+    const [view, busy] = [model.get("view"), model.get("busy")];
+    [eyebrow.textContent, finding.textContent, sub.textContent] = [view.eyebrow, view.finding, view.sub];
+    sub.hidden = !view.sub;
+    day.textContent = view.clock.day;
+    if (!skips.childElementCount) skips.append(...view.skips.map((days) => set(button("btn", `+${days}`, () => tell({ do: "skip", days })), { title: `Let ${days} ${days === 1 ? "day" : "days"} pass` })));
+    skips.hidden = !view.clock.moves;
+    chooser.textContent = view.setup.models;
+    set(chooser, { "aria-label": `Memory and model: ${view.setup.present}, ${view.setup.models}`, title: "Choose memory and model" });
+    undo.disabled = busy || (!view.turns.length && !view.open);
+    for (const each of skips.children) each.disabled = busy;
+    for (const each of panels.values()) each.draw();
+  };
+  const drawTask = () => {
+    for (const each of panels.values()) each.draw();
+    if (open === "memory" && model.get("task").state === "done" && !model.get("task").notes.length) show("memory");
+  };
+  return { nodes: [node, place], draw, drawTask, received: imports.receive };
+}
+
+function footer(model, acts) {
+  const words = said("", "");
+  const play = iconed("player", "ghost", "", () => acts.play(model.get("playing") >= 0 ? model.get("playing") : latest()));
+  const whatIf = iconed("undo", "ghost", "What if …", () => acts.whatIf(latest()));
+  const latest = () => model.get("view").turns.at(-1).key;
+  const node = h("footer", "foot", h("b", "", "Try this"), words, h("span", "hand", whatIf, play));
+  const draw = () => {
+    const view = model.get("view");
+    const turn = view.turns.at(-1);
+    words.textContent = view.try_this;
+    play.hidden = !turn;
+    whatIf.hidden = !turn || !view.what_if;
+    if (turn) play.textContent = model.get("playing") >= 0 ? "Close the player" : `Open turn ${turn.number} in the player`;
+  };
+  return { node, draw };
+}
+
+/** Brings into sight what was opened below the chat. */
+function showBelow(el, patience = 60) {
+  const below = el.closest(".chat-lab")?.children[1];
+  if (below) below.scrollIntoView({ block: "nearest" });
+  else if (patience) requestAnimationFrame(() => showBelow(el, patience - 1));
 }
 
 function render({ model, el }) {
   const unshell = shell(el);
+  el.classList.add("chatlab");
   const tell = (message) => model.send(message);
-  const head = h("header", "w-head");
-  const turns = set(h("ol", "turns"), { role: "log", "aria-live": "polite", "aria-label": "Conversation", tabindex: "0" });
+  let asked = false; // whether the player is opened from here
+  const acts = {
+    retry: () => tell({ do: "retry" }),
+    play: (turn) => {
+      asked = model.get("playing") !== turn;
+      tell(asked ? { do: "play", turn } : { do: "close" });
+    },
+    get whatIf() {
+      return model.get("view").what_if ? (turn) => tell({ do: "what_if", turn }) : null;
+    },
+  };
+  const top = header(model, tell);
+  const talk = conversation(model, acts);
   const chips = set(h("div", "asks-first"), { role: "group", "aria-label": "Suggested questions" });
   const memory = set(h("div", "rgt"), { role: "region", "aria-label": "Short-term memory" });
   const compose = composer(model, tell);
-  const chat = h("div", "chat", h("div", "lft", turns, chips, compose.node), memory);
-  el.replaceChildren(h("section", "w", head, chat));
-  let shown = [];
-  let live = null;
+  const foot = footer(model, acts);
+  const chat = h("div", "chat", h("div", "lft", talk.nodes, chips, compose.node), memory);
+  el.replaceChildren(h("section", "w", top.nodes, chat, foot.node));
 
-  const toEnd = () => requestAnimationFrame(() => (turns.scrollTop = turns.scrollHeight));
-  const drawHead = (view) => {
-    const day = view.clock && h("div", "clock", set(h("span", "", view.clock.day), { title: "The clock of this lab" }), view.clock.moves && button("btn", "+ 1 day", () => tell({ do: "day" })));
-    const left = h("div", "", h("p", "eyebrow", view.eyebrow), h("p", "finding", view.finding), view.sub && h("p", "sub", view.sub));
-    const focused = head.contains(document.activeElement);
-    head.replaceChildren(left, h("div", "w-acts", day || ""));
-    if (focused) head.querySelector("button")?.focus();
-  };
-  const drawTurns = (view) => {
-    const keys = view.turns.map((turn) => turn.key);
-    const kept = shown.every((key, at) => key === keys[at]);
-    if (!kept) turns.replaceChildren();
-    const fresh = view.turns.slice(kept ? shown.length : 0).map((turn) => turnNode(turn, () => tell({ do: "retry" })));
-    if (!keys.length) turns.replaceChildren(h("li", "dim", view.invitation));
-    else if (!shown.length) turns.replaceChildren();
-    turns.append(...fresh);
-    shown = keys;
-    if (fresh.length) toEnd();
-  };
-  const drawLive = () => {
-    const state = model.get("live");
-    live?.remove();
-    live = state.question ? liveNode(state) : null;
-    if (!live) return;
-    if (!shown.length) turns.replaceChildren();
-    turns.append(live);
-    toEnd();
-  };
   const drawChips = (view) => {
     chips.replaceChildren(...view.questions.map((question) => set(button("chip", question, () => compose.fill(question)), { dir: "auto" })));
     chips.hidden = !view.questions.length;
   };
   const drawMemory = (view) => {
     const focused = memory.contains(document.activeElement);
-    const stack = set(h("div", "stack", view.memory.cards.map((card) => sized(`is-${card.name}`, `width:${card.share}%`))), { role: "img", "aria-label": view.memory.budget });
-    const top = h("div", "end", h("h3", "lab", "Short-term memory"), h("span", "mid", view.memory.budget));
+    const [used, rest] = view.memory.budget;
+    const stack = set(h("div", "stack", view.memory.cards.map((card) => sized(`is-${card.name}`, `width:${card.share}%`))), { role: "img", "aria-label": `${used} ${rest}` });
+    const head = h("div", "end", h("h3", "lab", "Short-term memory"), h("span", "mid", h("b", "", used), ` ${rest}`));
     const cards = [h("div", "segs", view.memory.cards.map(segment)), waitingCard(view.waiting, () => tell({ do: "write" })), costCard(view.costs)];
-    memory.replaceChildren(top, stack, ...cards.filter(Boolean));
+    memory.replaceChildren(head, stack, ...cards.filter(Boolean));
     if (focused) compose.node.querySelector("textarea").focus();
   };
   const drawView = () => {
     const view = model.get("view");
-    drawHead(view);
-    drawTurns(view);
+    top.draw();
+    talk.draw();
     drawChips(view);
     drawMemory(view);
     compose.update();
+    foot.draw();
   };
+  const drawLive = () => {
+    talk.drawLast();
+    compose.update();
+  };
+  const drawBusy = () => {
+    top.draw();
+    drawLive();
+  };
+  const drawPlaying = () => {
+    talk.mark();
+    foot.draw();
+    if (asked && model.get("playing") >= 0) showBelow(el);
+    asked = false;
+  };
+  const hear = (message) => ("save" in message ? save(message) : "received" in message ? top.received(message.received) : null);
+  const heard = { "change:view": drawView, "change:live": drawLive, "change:busy": drawBusy, "change:error": compose.update, "change:task": top.drawTask, "change:playing": drawPlaying, "msg:custom": hear };
 
-  model.on("change:view", drawView);
-  model.on("change:live", drawLive);
-  model.on("change:busy change:error", compose.update);
+  for (const [event, act] of Object.entries(heard)) model.on(event, act);
   drawView();
-  drawLive();
   return () => {
-    model.off("change:view", drawView);
-    model.off("change:live", drawLive);
-    model.off("change:busy change:error", compose.update);
+    for (const [event, act] of Object.entries(heard)) model.off(event, act);
     unshell();
   };
 }
