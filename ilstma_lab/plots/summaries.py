@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SUMMARY = ROLES["summary"]
 _KEPT_SHADE, _CHOSEN_SHADE = "rgba(60,156,208,.22)", "rgba(123,132,148,.20)"
 _TICKS = [0, 25, 50, 75, 100]
+_ASIDE = 0.12  # how far labels stand from their dots, in dialogues a group
 PAPERS_SIZE = 5
 
 
@@ -30,14 +31,14 @@ def loss_spec(kept: FactsKept, *, height: int = 270) -> Spec:
         line(sizes, _percents(chosen), name="in the chosen set, %", uid="ink-chosen", **INK, dash="5px,4px"),
         line(sizes, _percents(some), name="in some set, %", uid="kept", color=_SUMMARY, width=2.6),
         dots(sizes, _percents(some), None, uid="dot-kept", color=_SUMMARY, size=8),
-        words(last, _percents(some)[-1], _end("<b>in some set</b>", some[last]), "middle right", uid="words-kept"),
-        words(last, _percents(chosen)[-1], _end("in the chosen set", chosen[last]), "middle right", uid="words-chosen"),
+        words(last + _ASIDE, _percents(some)[-1], _end("<b>in some set</b>", some[last]), "middle right", uid="words-kept"),
+        words(last + _ASIDE, _percents(chosen)[-1], _end("in the chosen set", chosen[last]), "middle right", uid="words-chosen"),
     ]
     if PAPERS_SIZE in some:
         mean = 100 * some[PAPERS_SIZE].mean
         data += [
             ring(PAPERS_SIZE, mean),
-            words(PAPERS_SIZE, mean, f"\u2002the paper's 5: {mean:.0f} %", "top right", uid="words-5"),
+            words(PAPERS_SIZE + _ASIDE, mean, f"the paper's 5: {mean:.0f} %", "top right", uid="words-5"),
         ]
     frame = layout(
         _finding(kept),
@@ -69,7 +70,7 @@ def _shade(bands: Mapping[int, Band], *, uid: str, color: str) -> dict:
 
 
 def _end(name: str, band: Band) -> str:
-    return f"\u2002{name} {100 * band.mean:.0f} %"
+    return f"{name} {100 * band.mean:.0f} %"
 
 
 def _finding(kept: FactsKept) -> str:

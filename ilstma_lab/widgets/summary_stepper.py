@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 QUESTION_CHARACTERS = 500
 _STYLE = (files("ilstma_lab") / "widgets" / "static" / "summary_stepper.css").read_text(encoding="utf-8")
 _USUAL = 0.7
+_MERGER_LOADS = (
+    "from ilstma_lab.models import offline",
+    "from ilstma_lab.models.extractive_summary import ExtractiveMerger",
+)
 _PATIENCE = 3.0
 
 
@@ -159,10 +163,10 @@ class SummaryStepper(Explorable):
         step = self.compute(self.parameters).step
         if step is None:
             return self.drawing.finding
-        parts = [f"  {part.kind:<11} {line(part.line or part.old or part.new, 160)}" for part in step.parts]
-        written = [f"  {line(one, 160)}" for one in lines_of(step.written)]
+        parts = [f"{part.kind:<11} {part.line or part.old or part.new}" for part in step.parts] or lines_of(step.written)
+        told = [f"  {line(one, 160)}" for one in parts]
         return "\n".join(
-            [self.drawing.finding, *(parts or written), "Personality:", *(f"  {one}" for one in lines_of(step.portrait))]
+            [self.drawing.finding, *told, "Personality:", *(f"  {line(one, 160)}" for one in lines_of(step.portrait))]
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict:
@@ -193,14 +197,20 @@ class SummaryStepper(Explorable):
         return f"{topic}{count(self.total, 'group')} of {self.group_size}{rest}. Summaries by: {line(self.models.name, 60)}."
 
     def _code(self, p: Any) -> str:
+        """Return Python that makes the step again; its last line gives the parts."""
+        lab, usual = self.given == "lab", p.similarity == self._usual
         loads = ["from ilstma_lab.evaluation.summary_replay import SummaryReplay"]
-        given = {"lab": "lab.table, models=lab.models", "dialogues": "MemoryTable.from_dialogues(dialogues)"}.get(
-            self.given, "table"
-        )
+        made = ["table = lab.table"] if lab else []
         if self.given == "dialogues":
             loads.insert(0, "from ilstma_lab import MemoryTable")
-        size = f", group_size={self.group_size}" if self.group_size != SummarySettings().group_size else ""
-        return "\n".join([*loads, "", f"SummaryReplay({given}{size}).upto({p.step}).parts"])
+            made = ["table = MemoryTable.from_dialogues(dialogues)"]
+        if not usual:
+            loads = ["from dataclasses import replace", "", *loads, *_MERGER_LOADS]
+            base = "lab.models" if lab else "offline(table.embedder)"
+            made.append(f"models = replace({base}, merger=ExtractiveMerger(table.embedder, similarity={p.similarity}))")
+        given = ["table"] + (["models=models"] if not usual else ["models=lab.models"] if lab else [])
+        given += [f"group_size={self.group_size}"] if self.group_size != SummarySettings().group_size else []
+        return "\n".join([*loads, "", *made, f"SummaryReplay({', '.join(given)}).upto({p.step}).parts"])
 
 
 def _taken(source: Any) -> tuple[MemoryTable, Models, int, str]:

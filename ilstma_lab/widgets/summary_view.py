@@ -79,7 +79,7 @@ def portrait_html(step: SummaryStep) -> Html:
     kinds = [part.kind for part in changes]
     told = ", ".join(f"{kinds.count(kind)} {word}" for kind, word in _PORTRAIT_WORDS.items() if kind in kinds)
     rows = (_part(part, words=_PORTRAIT_WORDS) for part in changes)
-    return join(_title("Personality", f"lines: {told}"), tag("div", *rows, cls="ss-parts"))
+    return join(_title("Personality", f"lines: {told}"), tag("div", *rows, cls="ss-parts ss-portrait"))
 
 
 def injected_html(step: SummaryStep, choice: Choice | None) -> Html:
@@ -123,7 +123,8 @@ def ruling(step: SummaryStep, threshold: float | None) -> tuple[str, str]:
     dropped = sum(part.kind == "dropped" for part in step.parts)
     if step.merged:
         lost = f" {count(dropped, 'line')} of both stand in it no more." if dropped else ""
-        said = f"{count(len(overwritten), 'new line')} took an old one's place; the rest is combined into set {step.into}."
+        places = "an old one's place" if len(overwritten) == 1 else "the places of old ones"
+        said = f"{count(len(overwritten), 'new line')} took {places}; the rest is combined into set {step.into}."
         return "One set", said + lost
     both = f"Both stay as they are, set {step.nearest.number} and set {step.into}."
     nearest = max((part.similarity for part in step.parts if not isnan(part.similarity)), default=None)
@@ -171,7 +172,9 @@ def _part(part: Part, *, words: dict[str, str] | None = None) -> Html:
         "kept": (tag("span", old, dir="auto"),),
         "new": (tag("span", new, dir="auto"),),
     }[part.kind]
-    near = tag("div", "nearest: ", line(part.near, 90), cls="near", dir="auto") if part.similarity >= _NEAR else None
+    near = (
+        tag("div", "nearest: ", line(part.near, 90), cls="near", dir="auto") if part.near and part.similarity >= _NEAR else None
+    )
     mark = tag("span", tag("i", _MARKS[part.kind], aria_hidden="true"), word, cls="mark")
     number = "" if isnan(part.similarity) else score(part.similarity)
     return tag("div", mark, tag("div", *shown, near), tag("span", number, cls="num"), cls=f"ss-part {part.kind}")
