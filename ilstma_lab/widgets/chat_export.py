@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "ilstma-lab chat", 1
 ANSWER_CHARACTERS = 100_000
 _AS_ENTITY = "\\<>&$@"
-_SPECIAL = re.compile(r"[\\<>&$@`*_\[\]|~]|:(?=//|\w+:)|(?<=www)\.|^[-+=#]", re.IGNORECASE)
+_SPECIAL = re.compile(r"[\\<>&$@`*_\[\]|~^=]|:(?=//|\w+:)|(?<=www)\.|^[-+#:]", re.IGNORECASE)
 _NUMBERED = re.compile(r"^(\d+)([.)])")
 _SPACE = "&#160;"
 

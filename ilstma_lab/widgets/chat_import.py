@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,8 +48,9 @@ class Upload:
                 "A larger file is read from Python: chat.import_chat('path/to/file')"
             )
         self.size = size
-        self._folder = tempfile.TemporaryDirectory(prefix="ilstma-chat-")
-        self.path = Path(self._folder.name) / _file_name(name)
+        folder = tempfile.mkdtemp(prefix="ilstma-chat-")
+        self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path = Path(folder) / _file_name(name)
         self.path.touch()
 
     @property
@@ -65,7 +68,7 @@ class Upload:
 
     def close(self) -> None:
         """Remove the file."""
-        self._folder.cleanup()
+        self._remove()
 
 
 def read_chat(path: str | Path, told: Told, *, format: str | None = None, tell: Telling = quiet) -> Imported:

@@ -103,7 +103,8 @@ def try_this(lab: ILSTMA, answered: Sequence[Turn]) -> str:
     if loser is None or not chosen.chosen:
         return "Ask the last question again in other words. Is it still at hand?"
     by = min(row.score for row in chosen.rows if row.chosen) - loser.score
-    return f"Ask about “{line(lab.table[loser.index].user, 60)}” Will it hit? Row {loser.index} missed the cache by {score(by)}."
+    missed = f"by {score(by)}" if by >= 0.0005 else "by less than .001"
+    return f"Ask about “{line(lab.table[loser.index].user, 60)}” Will it hit? Row {loser.index} missed the cache {missed}."
 
 
 def _open_question(lab: ILSTMA, stopped: str) -> dict[str, str] | None:

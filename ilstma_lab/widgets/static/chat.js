@@ -162,7 +162,7 @@ function header(model, tell) {
     day.textContent = view.clock.day;
     if (!skips.childElementCount) skips.append(...view.skips.map((days) => set(button("btn", `+${days}`, () => tell({ do: "skip", days })), { title: `Let ${days} ${days === 1 ? "day" : "days"} pass` })));
     skips.hidden = !view.clock.moves;
-    chooser.textContent = view.setup.models;
+    chooser.replaceChildren(h("span", "cut", view.setup.offline ? "Offline" : view.setup.models));
     set(chooser, { "aria-label": `Memory and model: ${view.setup.present}, ${view.setup.models}`, title: "Choose memory and model" });
     undo.disabled = busy || (!view.turns.length && !view.open);
     for (const each of skips.children) each.disabled = busy;

@@ -82,7 +82,7 @@ function memoryPanel(model, tell) {
 function importPanel(model, tell) {
   const file = set(h("input"), { type: "file", accept: ".json,.jsonl,.csv,.txt,.zip" });
   const to = input("mine.json, or nothing");
-  const user = input("the first who speaks");
+  const user = input("else the first who speaks");
   const conversation = h("select");
   const order = h("select", "", choice("", "choose"), choice("day", "the day: 31/12"), choice("month", "the month: 12/31"));
   const conversationField = field("Conversation", conversation);
@@ -136,10 +136,10 @@ function importPanel(model, tell) {
     said.draw({});
   };
   file.addEventListener("change", afresh);
-  const node = h("div", "", about, h("div", "fields", field("File", file), field("Keep it in", to), field("Your name in it", user), conversationField, orderField), h("div", "does", go, said.node));
+  const node = h("div", "", about, h("div", "fields", field("File", file), field("Keep it in", to), field("You, in a chat of people", user), conversationField, orderField), h("div", "does", go, said.node));
   const draw = () => {
     const task = model.get("task");
-    about.textContent = `An export of ChatGPT, WhatsApp or Telegram, JSON Lines or CSV: the format is known from the content. Up to ${model.get("view").megabytes} MB; a larger one from Python, with chat.import_chat(path). It becomes a new memory beside the bundled ones; where nothing is named to keep it in, it lives as long as this kernel.`;
+    about.textContent = `An export of ChatGPT, WhatsApp or Telegram, JSON Lines or CSV, zipped or not: the format is known from the content. Up to ${model.get("view").megabytes} MB; a larger one from Python, with chat.import_chat(path). It becomes a memory of its own: in the file that you name, or else as long as this kernel lives.`;
     go.disabled = model.get("busy");
     said.draw(task);
     if (task.state === "needs") ask(task);
