@@ -16,13 +16,20 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check --no-input
 LAB := $(VENV)/.lab-is-set-up
 TEST := $(VENV)/.test-is-set-up
 
-.PHONY: help lab test test-slow demo lint format bench clean
+.PHONY: help lab app gallery test test-slow demo lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 lab: $(LAB) ## open JupyterLab on a working copy of the lessons
 	@$(BIN)/ilstma-lab lab
+
+app: $(LAB) ## open the chat lab as a page of its own
+	@$(BIN)/python -c 'import voila' 2>/dev/null || $(PIP) install --editable '.[app]'
+	@$(BIN)/ilstma-lab app
+
+gallery: $(LAB) ## execute the lessons and write them as pages into build/gallery
+	$(BIN)/python -m ilstma_lab.teaching.gallery build/gallery
 
 test: lint ## check everything: lint, then all tests but the slow ones
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

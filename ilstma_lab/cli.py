@@ -1,4 +1,4 @@
-"""The command line: `ilstma-lab demo | ask | chat | import | evaluate | lab | doctor`.
+"""The command line: `ilstma-lab demo | ask | chat | import | evaluate | lab | app | doctor`.
 
 Exit codes: 0 done; 1 the kit's own error, printed as one line, or trouble that the doctor found; 2 wrong usage; 130 Ctrl-C.
 """
@@ -99,6 +99,11 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
     lab.set_defaults(run=_lab)
 
+    app = commands.add_parser("app", help="open the chat lab as a page of its own, without a notebook")
+    app.add_argument("--port", type=_positive, default=8866, help="where it is served on this machine (default: 8866)")
+    app.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
+    app.set_defaults(run=_app)
+
     doctor = commands.add_parser("doctor", help="look at the installation, the models, the widgets, and name the cures")
     doctor.add_argument("--table", metavar="FILE", help="look at this memory table too")
     doctor.set_defaults(run=_doctor)
@@ -141,6 +146,12 @@ def _lab(args: argparse.Namespace) -> int:
 
     open_lab(args.folder, browser=False if args.no_browser else None)
     return 0
+
+
+def _app(args: argparse.Namespace) -> int:
+    from ilstma_lab.app import serve
+
+    return serve(port=args.port, browser=not args.no_browser)
 
 
 def _doctor(args: argparse.Namespace) -> int:
