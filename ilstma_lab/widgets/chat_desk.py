@@ -47,11 +47,11 @@ class Desk:
             case {"do": "skip", "days": int(days)} if days in SKIPS:
                 self._quietly(partial(chat.skip, days))
             case {"do": "open", "topic": str(topic), "table": str(table), "model": str(model), "base_url": str(url)}:
-                self._start(partial(self._in_panel, partial(self._switched, topic, table.strip(), model, url)))
+                self._start(partial(self._in_panel, "memory", partial(self._switched, topic, table.strip(), model, url)))
             case {"do": "upload", "name": str(name), "size": int(size), "at": int(at)} if len(buffers) == 1:
                 self._take_part(name, size, at, bytes(buffers[0]))
             case {"do": "import", "to": str(to), "answers": dict(answers)}:
-                self._start(partial(self._in_panel, partial(self._imported, to.strip(), told_of(answers))))
+                self._start(partial(self._in_panel, "import", partial(self._imported, to.strip(), told_of(answers))))
             case {"do": "export", "kind": "json" | "md" as kind}:
                 text = chat.to_json() if kind == "json" else chat.to_markdown()
                 chat.send({"save": text, "name": f"chat.{kind}", "type": _TYPES[kind]})
@@ -79,8 +79,8 @@ class Desk:
         except Exception as error:
             self.chat.error = {"question": "", **self.chat.error, "message": advice(error)}
 
-    def _in_panel(self, action: Callable[[], list[str]]) -> None:
-        """Run what a panel asks for, and show there what came of it: notes, a question, or what went wrong."""
+    def _in_panel(self, panel: str, action: Callable[[], list[str]]) -> None:
+        """Run what a panel asks for, and show in it what came of it: notes, a question, or what went wrong."""
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always")
             try:
@@ -91,7 +91,7 @@ class Desk:
             except Exception as error:
                 said = {"state": "failed", "message": advice(error)}
         notes = [*said.get("notes", ()), *(str(warning.message) for warning in noted)]
-        self.chat.task = {**said, "notes": [line(note, 300) for note in notes]}
+        self.chat.task = {**said, "panel": panel, "notes": [line(note, 300) for note in notes]}
 
     def _switched(self, topic: str, table: str, model: str, base_url: str) -> list[str]:
         self.chat.switch(topic=topic, table=table or None, model=model, base_url=base_url)
@@ -117,7 +117,7 @@ class Desk:
             self.chat.send({"received": self.upload.add(at, part)})
         except Exception as error:
             self.chat.send({"received": -1})
-            self.chat.task = {"state": "failed", "message": advice(error), "notes": []}
+            self.chat.task = {"state": "failed", "panel": "import", "message": advice(error), "notes": []}
 
 
 def advice(error: Exception) -> str:

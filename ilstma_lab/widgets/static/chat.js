@@ -46,23 +46,26 @@ function composer(model, tell) {
   });
 
   const update = () => {
-    const [error, live, busy] = [model.get("error"), model.get("live"), model.get("busy")];
-    problem.replaceChildren(...(error.message ? [h("div", "fail alarm", error.message)] : []));
+    const [live, busy] = [model.get("live"), model.get("busy")];
     if (live.question && sent && box.value === sent) put("");
     if (live.question) sent = "";
-    // what could not be answered comes back to be asked again, and leaves when it has been
-    if (error.question && !box.value) put((kept = error.question));
-    else if (!error.question && kept && box.value === kept) put((kept = ""));
     score.textContent = model.get("view").score;
-    const hadFocus = document.activeElement === stop || document.activeElement === ask;
+    const focused = document.activeElement;
     stop.hidden = !live.question;
     ask.hidden = !stop.hidden;
     ask.disabled = busy;
-    if (hadFocus) box.focus();
+    if ((focused === stop || focused === ask) && focused.hidden) box.focus();
+  };
+  /** What could not be answered comes back to be asked again, and leaves when it has been. */
+  const offer = () => {
+    const error = model.get("error");
+    problem.replaceChildren(...(error.message ? [h("div", "fail alarm", error.message)] : []));
+    if (error.question && (!box.value || box.value === kept)) put((kept = error.question));
+    else if (!error.question && kept && box.value === kept) put((kept = ""));
   };
   const group = set(h("span", "segd", guesses), { role: "group", "aria-label": "Guess first: hit or miss" });
   const node = h("div", "comp", problem, h("div", "box", box, h("div", "row", "Guess first:", group, score, ask, stop)));
-  return { node, update, fill };
+  return { node, update, offer, fill };
 }
 
 /** The turns: earlier ones folded above, the last ones below, then what is open or comes in. */
@@ -170,7 +173,8 @@ function header(model, tell) {
   };
   const drawTask = () => {
     for (const each of panels.values()) each.draw();
-    if (open === "memory" && model.get("task").state === "done" && !model.get("task").notes.length) show("memory");
+    const { panel, state, notes } = model.get("task");
+    if (open === "memory" && panel === open && state === "done" && !notes.length) show("memory"); // done, with nothing to say
   };
   return { nodes: [node, place], draw, drawTask, received: imports.receive };
 }
@@ -260,10 +264,11 @@ function render({ model, el }) {
     asked = false;
   };
   const hear = (message) => ("save" in message ? save(message) : "received" in message ? top.received(message.received) : null);
-  const heard = { "change:view": drawView, "change:live": drawLive, "change:busy": drawBusy, "change:error": compose.update, "change:task": top.drawTask, "change:playing": drawPlaying, "msg:custom": hear };
+  const heard = { "change:view": drawView, "change:live": drawLive, "change:busy": drawBusy, "change:error": compose.offer, "change:task": top.drawTask, "change:playing": drawPlaying, "msg:custom": hear };
 
   for (const [event, act] of Object.entries(heard)) model.on(event, act);
   drawView();
+  compose.offer();
   return () => {
     for (const [event, act] of Object.entries(heard)) model.off(event, act);
     unshell();

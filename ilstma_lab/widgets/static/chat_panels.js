@@ -13,14 +13,15 @@ function field(name, control, hint = "") {
 const input = (placeholder = "") => set(h("input"), { type: "text", placeholder, autocomplete: "off", spellcheck: "false" });
 const choice = (value, label) => set(h("option", "", label), { value });
 
-/** What a panel is doing, or has to say. */
-function report() {
+/** What the panel `name` is doing, or has to say. */
+function report(name) {
   const bar = h("i");
   const track = h("div", "hb", bar);
   const words = h("p");
   const notes = h("ul", "notes");
   const node = set(h("div", "report", track, words, notes), { role: "status" });
   const draw = (task) => {
+    if ((task.panel ?? name) !== name) task = {};
     track.hidden = task.state !== "runs";
     bar.style.width = `${100 * (task.share ?? 0)}%`;
     words.textContent = task.message ?? "";
@@ -40,7 +41,7 @@ function memoryPanel(model, tell) {
   const fate = h("p", "mid");
   const endpoint = h("div", "fields", field("Model", named), field("Base URL", address), key);
   const go = button("btn go", "Open", () => send());
-  const said = report();
+  const said = report("memory");
   let online = false;
   const ways = ["Offline", "Endpoint"].map((label, at) => button("", label, () => choose(at === 1)));
   const choose = (wanted) => {
@@ -89,7 +90,7 @@ function importPanel(model, tell) {
   const orderField = field("First in its dates", order);
   const about = h("p", "mid");
   const go = button("btn go", "Import", () => send());
-  const said = report();
+  const said = report("import");
   let there = null; // the file that Python has
   let next = null;
 
@@ -143,7 +144,7 @@ function importPanel(model, tell) {
     go.disabled = model.get("busy");
     said.draw(task);
     if (task.state === "needs") ask(task);
-    if (task.state === "done") there = null;
+    if (task.state === "done") there = null; // Python has let go of it
   };
   afresh();
   return { node, draw, receive, first: file };
