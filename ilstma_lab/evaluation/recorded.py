@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from ilstma_lab.memory.segments import SegmentLimits
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models, offline
 from ilstma_lab.models.always_miss import AlwaysMiss
+from ilstma_lab.recorder import Event
 from ilstma_lab.trace import Turn
 
 NO_PREFIX_CACHE = {"cache_prompt": False}
@@ -27,6 +28,13 @@ NO_PREFIX_CACHE = {"cache_prompt": False}
 
 SMALL = replace(Config.measured(), short_term=SegmentLimits(token_budget=600, history_turns=2))
 """Prompts that a small model on two cores reads in seconds."""
+
+BRIEF = replace(
+    Config.measured(),
+    short_term=SegmentLimits(token_budget=400, history_turns=2),
+    retrieval=replace(Config.measured().retrieval, read_chunks=2),
+)
+"""Shorter prompts still, for a conversation."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +129,19 @@ class RecordedReport:
         from ilstma_lab.reprs.recorded import recorded_html
 
         return recorded_html(self)
+
+
+def recorded_chat(
+    topic: str, models: Models, *, turns: int = 10, config: Config = BRIEF, on_event: Callable[[Event], None] | None = None
+) -> Iterator[Turn]:
+    """Yield the turns of a chat: the topic's first questions in their order, each answer streamed and stored as a row."""
+    data = load_topic(topic)
+    table = MemoryTable.from_dialogues(data.dialogues, embedder=models.embedder, topic=topic)
+    clock = ManualClock.after(table)
+    ILSTMA(table, config, models=offline(models.embedder), clock=clock).summarise()
+    lab = ILSTMA(table, config, models=models, clock=clock)
+    for question in data.questions[:turns]:
+        yield lab.ask(question.question, at=question.asked_at, on_event=on_event)
 
 
 def recorded_report(asked: Iterable[AskedTwice]) -> RecordedReport:
