@@ -14,6 +14,7 @@ from ilstma_lab.models.unsent import unsent
 
 SUBJECTS = 12
 NOTE_CHARACTERS = 600
+SUBJECT_CHARACTERS = 40
 
 _GLAD = re.compile(
     r"\b(?:glad|happy|love[ds]?|enjoy(?:ed|ing)?|great|wonderful|excited|fun|proud|beautiful|nice|relax(?:ed|ing)?)\b"
@@ -52,9 +53,13 @@ class ExtractiveProfiler:
         for turn in turns:
             habits.update({0: 1, 1: int("?" in turn or "？" in turn), 2: int(bool(_POLITE.search(turn)))})
             mood.update({0: len(_GLAD.findall(turn)), 1: len(_LOW.findall(turn))})
-            subjects.update(word for word in content_words(_POLITE.sub(" ", turn)) if word not in _NO_SUBJECT and word.isalpha())
+            subjects.update(filter(_is_subject, content_words(_POLITE.sub(" ", turn))))
         portrait = "\n".join([*notes, *_lines(names, habits, mood, subjects)])
         return portrait, (unsent("personality", messages.personality(personality, dialogues), portrait),)
+
+
+def _is_subject(word: str) -> bool:
+    return word.isalpha() and len(word) <= SUBJECT_CHARACTERS and word not in _NO_SUBJECT
 
 
 def _lines(names: tuple[str, ...], habits: Counter[int], mood: Counter[int], subjects: Counter[str]) -> list[str]:

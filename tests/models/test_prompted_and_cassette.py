@@ -122,6 +122,8 @@ def test_summary_merge_and_profile_are_bounded_and_safe():
         assert PromptedMerger(Scripted(reply)).merge("x", "y")[0] is None
     assert PromptedMerger(Scripted("no", "idea")).merge("x", "y")[0] is None
     assert PromptedProfiler(Scripted("")).profile("Kind.", MEMORY.cache)[0] == "Kind."
+    echo = "<portrait>\n  Kind.\n</portrait>\n<dialogue row=\"0\">\n  user: hello\n</dialogue>"
+    assert PromptedProfiler(Scripted(echo)).profile("Kind.", MEMORY.cache)[0] == "Kind.", "the prompt given back is no portrait"
     assert len(PromptedProfiler(Scripted("x" * 50_000)).profile("", MEMORY.cache)[0]) <= 1200
 
 
@@ -160,7 +162,7 @@ def test_cassette_from_turns_replays_sent_prompts():
 def test_cassette_says_what_is_wrong_with_its_file(tmp_path):
     with pytest.raises(InputError, match="no cassette at"):
         Cassette(tmp_path / "none.jsonl")
-    with pytest.raises(InputError, match='"record" or "replay"'):
+    with pytest.raises(InputError, match='"extend" or "replay"'):
         Cassette(mode="both")
     with pytest.raises(InputError, match="needs a chat client"):
         Cassette(mode="record").around("m")
@@ -168,3 +170,12 @@ def test_cassette_says_what_is_wrong_with_its_file(tmp_path):
     torn.write_text('\ufeff{"key": "a"', encoding="utf-8")
     with pytest.raises(FormatError, match="line 1"):
         Cassette(torn)
+
+
+def test_a_recording_that_broke_off_asks_only_what_it_has_not(tmp_path):
+    path, chat = tmp_path / "c.jsonl", Scripted("one", "two")
+    Cassette(path, mode="extend").around("scripted", chat).complete((("user", "first"),), purpose="answer")
+    again = Cassette(path, mode="extend").around("scripted", chat)
+    assert again.complete((("user", "first"),), purpose="answer").reply == "one"
+    assert again.complete((("user", "second"),), purpose="answer").reply == "two"
+    assert len(chat.asked) == 2
