@@ -8,8 +8,9 @@ turns = replay(session, config=Config.literal(), on_unknown="offline")
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Literal
 
 from ilstma_lab.config import Config
@@ -29,12 +30,12 @@ _COMPARED = ("hit", "answer", "recalled", "kind", "labels")
 
 
 class Session:
-    """A starting snapshot, as a fork that nothing asks, and the turns since."""
+    """A starting snapshot, as a fork that nothing asks, and the turns since: those of `turns` from place `first` on."""
 
-    def __init__(self, start: ILSTMA, turns: list[Turn]):
+    def __init__(self, start: ILSTMA, turns: list[Turn], *, first: int = 0):
         self.start = start
         self._turns = turns
-        self._first = len(turns)
+        self._first = first
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -50,33 +51,70 @@ def start_session(lab: ILSTMA) -> Session:
 
     It knows of turns alone: rows that are added, edited or deleted between them by other means are not run again.
     """
-    return Session(lab.fork(), lab.turns)
+    return Session(lab.fork(), lab.turns, first=len(lab.turns))
 
 
 def replay(
-    session: Session, *, config: Config | None = None, models: Models | None = None, on_unknown: OnUnknown = "stop"
+    session: Session,
+    *,
+    config: Config | None = None,
+    models: Models | None = None,
+    on_unknown: OnUnknown = "stop",
+    days: int = 0,
 ) -> list[Turn]:
     """Return the session's turns, run again from its start with `config` and `models` (None: as they were).
 
-    Every question is asked when it was asked then. Offline parts run again and give the same. Parts that prompt a model take
-    the recorded reply where the prompt is the same. What happens at a prompt that was never sent is said by `on_unknown`:
+    Every question is asked when it was asked then, or `days` days later. Offline parts run again and give the same. Parts that
+    prompt a model take the recorded reply where the prompt is the same. What happens at a prompt that was never sent is said
+    by `on_unknown`:
 
     - "stop": raise UnknownPromptError;
     - "offline": the extractive part does it;
     - "assume_same_verdict": judge, reader and answer give what they gave in the recorded turn, other parts are extractive.
 
     Whatever was not made from a recorded reply stands in the turn's `labels`. Turns that had failed are left out: they left
-    nothing behind. `seconds` are those of the replay; the model's own stand with each of the turn's calls.
+    nothing behind. `seconds` are those of the replay; the model's own stand with each of the turn's calls. `config.overlap` is
+    left aside: it decides nothing, and asks at a hit what was perhaps never asked.
 
     A part of your own replays if it keeps what it asks as `chat`, as the kit's do; another one, a retriever and the embedder
     run as they are. Raises InputError for an unknown choice.
     """
-    if on_unknown not in _CHOICES:
-        raise InputError(f"on_unknown must be one of {', '.join(_CHOICES)} (got {on_unknown!r})")
-    recorded = [turn for turn in session.turns if not turn.failure]
-    given, aside = models or session.start.models, _Aside(on_unknown, offline(session.start.table.embedder))
-    lab = session.start.fork(config, models=_without_network(given, Cassette.from_turns(recorded), aside))
-    return [_ask_again(lab, turn, aside) for turn in recorded]
+    return list(Replay(session, config=config, models=models, on_unknown=on_unknown, days=days))
+
+
+class Replay:
+    """A session on its way through other settings, as `replay` describes it: each turn is yielded when it has been asked.
+
+    `recorded` are the turns that are asked again, and `lab` is the fork that they are asked of.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        config: Config | None = None,
+        models: Models | None = None,
+        on_unknown: OnUnknown = "stop",
+        days: int = 0,
+    ):
+        if on_unknown not in _CHOICES:
+            raise InputError(f"on_unknown must be one of {', '.join(_CHOICES)} (got {on_unknown!r})")
+        self.recorded = [turn for turn in session.turns if not turn.failure]
+        self._later = timedelta(days=days)
+        start = session.start
+        self._aside = _Aside(on_unknown, offline(start.table.embedder))
+        parts = _without_network(models or start.models, Cassette.from_turns(self.recorded), self._aside)
+        self.lab = start.fork(replace(config or start.config, overlap=False), models=parts)
+
+    def __iter__(self) -> Iterator[Turn]:
+        return (self._ask_again(turn) for turn in self.recorded)
+
+    def _ask_again(self, recorded: Turn) -> Turn:
+        self._aside.begin(recorded)
+        turn = self.lab.ask(recorded.question, at=recorded.at + self._later, remember=recorded.row is not None)
+        if self._aside.stopped:  # the engine goes on without a part that fails, and a replay told to stop must not
+            raise UnknownPromptError(f"turn {recorded.number}: {self._aside.stopped}")
+        return replace(turn, labels=(*turn.labels, *dict.fromkeys(self._aside.labels)))
 
 
 def compare(recorded: Sequence[Turn], replayed: Sequence[Turn]) -> list[dict[str, tuple[Any, Any]]]:
@@ -88,14 +126,6 @@ def compare(recorded: Sequence[Turn], replayed: Sequence[Turn]) -> list[dict[str
 
     pairs = [(seen(one), seen(other)) for one, other in zip(recorded, replayed, strict=True)]
     return [{name: (one[name], other[name]) for name in one if one[name] != other[name]} for one, other in pairs]
-
-
-def _ask_again(lab: ILSTMA, recorded: Turn, aside: _Aside) -> Turn:
-    aside.begin(recorded)
-    turn = lab.ask(recorded.question, at=recorded.at, remember=recorded.row is not None)
-    if aside.stopped:  # the engine goes on without a part that fails, and a replay told to stop must not
-        raise aside.stopped
-    return replace(turn, labels=(*turn.labels, *dict.fromkeys(aside.labels)))
 
 
 def _without_network(models: Models, cassette: Cassette, aside: _Aside) -> Models:

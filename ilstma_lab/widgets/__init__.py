@@ -14,6 +14,7 @@ from ilstma_lab.widgets.score_strip import ScoreStrip
 from ilstma_lab.widgets.segment_panel import SegmentPanel
 from ilstma_lab.widgets.sigmoid_explorer import SigmoidExplorer
 from ilstma_lab.widgets.summary_stepper import SummaryStepper
+from ilstma_lab.widgets.what_if import WhatIf
 from ilstma_lab.widgets.window_tuner import WindowTuner
 
 __all__ = [
@@ -31,5 +32,6 @@ __all__ = [
     "SigmoidExplorer",
     "SummaryStepper",
     "TableInspector",
+    "WhatIf",
     "WindowTuner",
 ]
