@@ -54,6 +54,16 @@ def test_a_number_is_guessed_and_shown_beside_the_truth(lesson: Notebook):
     asked.get_by_text("It is: 4 steps").wait_for()
 
 
+def test_the_player_plays_the_miss_and_then_both_turns(lesson: Notebook):
+    players = lesson.page.locator(".jp-OutputArea .ilab.player")
+    assert players.count() == 2
+    players.first.locator(".tl-cell[data-value='9']").focus()
+    lesson.page.keyboard.press("Enter")
+    players.first.locator(".tl-cell.here[data-value='9']").wait_for()
+    assert "the pot is 5,860" in players.first.inner_text()
+    assert players.last.locator(".pl-turns .chip").count() == 2
+
+
 def test_the_chat_shows_five_segments_and_suggestions(chat: Locator):
     names = chat.locator(".segs .sg h3").all_inner_texts()
     assert names == ["Cache", "Summary", "Personality", "History", "Relevant"]
