@@ -36,6 +36,8 @@ class Stream:
 
     def stop(self) -> None:
         """End the turn at the model's next word, or when the step that runs is done; an answer that is whole stays."""
+        if self._answered:
+            return
         self._stopping.set()
         self._put("stops as soon as the model says its next word")
 
