@@ -75,11 +75,11 @@ function waitingCard(waiting, write) {
 
 function costCard(costs) {
   if (!costs.bars.length) return null;
-  const bars = costs.bars.map((bar) => h("div", bar.outcome === "hit" ? "is-cache" : "is-relevant", bar.label, sized("", `height:${bar.height}px`)));
+  const bars = costs.bars.map((bar) => h("div", bar.outcome === "hit" ? "is-cache" : "is-relevant", h("span", "", bar.label), sized("", `height:${bar.height}px`)));
   const line = costs.line === null ? null : sized("ref", `bottom:${costs.line}px;height:0`);
   const numbers = costs.bars.map((bar) => h("span", "", String(bar.number)));
   const chart = set(h("div", "bars", bars, line), { role: "img", "aria-label": costs.aloud });
-  const beside = costs.note && set(h("p", "beside", costs.note), { title: costs.of, style: `bottom:${costs.line}px` });
+  const beside = costs.note && set(h("p", "beside", costs.note), { title: costs.of, style: `bottom:${Math.max(costs.line, 20)}px` });
   const top = h("div", "end", h("h3", "lab", "Seconds a turn"), h("span", "mid", costs.saved));
   return h("div", "box-card", top, h("div", "cost", chart, beside), set(h("div", "nos", numbers, h("span", "of", "turn")), { "aria-hidden": "true" }));
 }
