@@ -19,6 +19,7 @@ from ilstma_lab.errors import InputError, UnknownPromptError
 from ilstma_lab.models import Models, offline
 from ilstma_lab.models.cassette import Cassette
 from ilstma_lab.models.stream import Stream
+from ilstma_lab.protocols import Embedder
 from ilstma_lab.retrieval.recall import Reading
 from ilstma_lab.trace import Turn, Verdict
 
@@ -30,12 +31,16 @@ _COMPARED = ("hit", "answer", "recalled", "kind", "labels")
 
 
 class Session:
-    """A starting snapshot, as a fork that nothing asks, and the turns since: those of `turns` from place `first` on."""
+    """A starting snapshot, as a fork that nothing asks, and the turns since: those of `turns` from place `first` on.
+
+    `embedders`, by name: what embeds for replays that share their vectors (evaluation/what_if.py).
+    """
 
     def __init__(self, start: ILSTMA, turns: list[Turn], *, first: int = 0):
         self.start = start
         self._turns = turns
         self._first = first
+        self.embedders: dict[str, Embedder] = {}
 
     @property
     def turns(self) -> tuple[Turn, ...]:

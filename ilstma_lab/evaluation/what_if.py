@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,9 @@ from ilstma_lab.config import Config
 from ilstma_lab.engine import ILSTMA
 from ilstma_lab.errors import InputError, UnknownPromptError
 from ilstma_lab.evaluation.retrieval import embed_once
-from ilstma_lab.memory.segments import SEGMENTS, ShortTermMemory
+from ilstma_lab.evaluation.segments_off import SegmentsOff
+from ilstma_lab.evaluation.what_if_words import differences
+from ilstma_lab.memory.segments import SEGMENTS
 from ilstma_lab.models import Models
 from ilstma_lab.models.extractive_summary import ExtractiveMerger
 from ilstma_lab.protocols import Embedder
@@ -88,8 +90,9 @@ class WhatIfResult:
 
 
 class WhatIfs:
-    """The what-ifs of one session: texts are embedded once for all of them, and starting points are kept.
+    """The what-ifs of one session: its texts are embedded once for all of them, and starting points are kept.
 
+    `turns` are those that were answered until now; a place counts among them, from 0.
     Raises InputError for anything but a session, and for one without a turn that was answered.
     """
 
@@ -100,15 +103,10 @@ class WhatIfs:
                 f"ilstma_lab.replay, before the first question (got {type(session).__name__})"
             )
         self.session = session
-        self._vectors: dict[str, Embedder] = {}
+        self.turns = tuple(turn for turn in session.turns if not turn.failure)
         self._starts: dict[tuple[int, str], ILSTMA] = {}
         if not self.turns:
             raise InputError("the session has no answered turn yet: ask the lab first")
-
-    @property
-    def turns(self) -> tuple[Turn, ...]:
-        """The recorded turns, without those that failed."""
-        return tuple(turn for turn in self.session.turns if not turn.failure)
 
     def run(
         self,
@@ -132,13 +130,15 @@ class WhatIfs:
             raise InputError(f"there is no segment {', '.join(sorted(unknown))}; there are {', '.join(SEGMENTS)}")
         turns, first = self.turns, 0
         if alone is not None:
-            first = range(len(turns))[alone]
+            if not -len(turns) <= alone < len(turns):
+                raise InputError(f"there is no turn {alone}: the session has {len(turns)} that were answered, counted from 0")
+            first = alone % len(turns)
             turns = turns[first : first + 1]
         start = self._start(first, embedder)
         given = _embedding_by(models or self.session.start.models, start.table.embedder)
         run = Replay(Session(start, list(turns)), config=config, models=given, on_unknown=on_unknown, days=days)
         if without:
-            run.lab.memory = _Without(run.lab.memory, without)
+            run.lab.memory = SegmentsOff(run.lab.memory, without)
         replayed, stopped, again = [], "", iter(run)
         try:
             for done in range(len(turns)):
@@ -147,7 +147,7 @@ class WhatIfs:
                 replayed.append(next(again))
         except UnknownPromptError as error:
             stopped = str(error)
-        settings = tuple(_differences(self.session.start, config, models, embedder, days, without))
+        settings = tuple(differences(self.session.start, config, models, embedder, days, without))
         return WhatIfResult(recorded=turns, replayed=tuple(replayed), settings=settings, first=first, stopped=stopped)
 
     def _start(self, place: int, embedder: Embedder | None) -> ILSTMA:
@@ -173,9 +173,10 @@ class WhatIfs:
         return run.lab.fork(self.session.start.config, models=self.session.start.models)
 
     def _remembering(self, embedder: Embedder) -> Embedder:
-        if embedder.name not in self._vectors:
-            self._vectors[embedder.name] = embed_once(replace(self.session.start.models, embedder=embedder)).embedder
-        return self._vectors[embedder.name]
+        known = self.session.embedders
+        if embedder.name not in known:
+            known[embedder.name] = embed_once(replace(self.session.start.models, embedder=embedder)).embedder
+        return known[embedder.name]
 
 
 def what_if(
@@ -191,49 +192,12 @@ def what_if(
 ) -> WhatIfResult:
     """Return what becomes of a session with other settings; with `turn`, of that turn alone (its place, -1 for the last).
 
-    `session`: from `start_session(lab)`, called before the questions were asked. `embedder` embeds the rows anew, `days` moves
-    the clock, the segments of `without` stay empty; `on_unknown` as in `replay`, but with "stop" the result ends there and
-    says so. For many what-ifs of one session, `WhatIfs(session).run(...)` embeds each text once. Raises InputError.
+    `session`: from `start_session(lab)`, called before the questions were asked; a place counts the answered turns, from 0.
+    `embedder` embeds the rows anew, `days` moves the clock, the segments of `without` stay empty; `on_unknown` as in `replay`,
+    but with "stop" the result ends there and says so. Raises InputError.
     """
     settings = {"config": config, "models": models, "embedder": embedder, "days": days, "without": without}
     return WhatIfs(session).run(alone=turn, on_unknown=on_unknown, **settings)
-
-
-class _Without(ShortTermMemory):
-    """A short-term memory in which some segments stay empty."""
-
-    def __init__(self, memory: ShortTermMemory, without: Collection[str]):
-        super().__init__(memory.table, memory.limits)
-        self._without = frozenset(without)
-        self.restore(memory.state())
-
-    def restore(self, state: tuple) -> None:
-        """Put back what `state` returned, but for the segments that stay empty."""
-        empty = {"cache": (0, ()), "relevant": (1, ()), "summary": (2, None), "history": (3, ())}
-        parts = dict(enumerate(state)) | {at: nothing for name, (at, nothing) in empty.items() if name in self._without}
-        super().restore(tuple(parts.values()))
-
-    @property
-    def personality(self) -> str:
-        """What is known of the user's ways, or ""."""
-        return "" if "personality" in self._without else self.table.personality
-
-    def fill_cache(self, rows) -> None:
-        """Put the prefetched rows in, unless the cache stays empty."""
-        super().fill_cache(() if "cache" in self._without else rows)
-
-    def fill_relevant(self, rows) -> None:
-        """Put the recalled rows in, unless the segment stays empty."""
-        super().fill_relevant(() if "relevant" in self._without else rows)
-
-    def choose_summary(self, number: int | None) -> None:
-        """Put a summary in, unless the segment stays empty."""
-        super().choose_summary(None if "summary" in self._without else number)
-
-    def push(self, turn) -> None:
-        """Add a finished turn, unless the history stays empty."""
-        if "history" not in self._without:
-            super().push(turn)
 
 
 def _embedding_by(models: Models, embedder: Embedder) -> Models:
@@ -271,63 +235,3 @@ def _seen(turn: Turn) -> dict[str, Any]:
         **prompts[5],
         "the next cache": next((view.rows for view in turn.segments_after if view.name == "cache"), ()),
     }
-
-
-def _differences(
-    start: ILSTMA, config: Config | None, models: Models | None, embedder: Embedder | None, days: int, without: Collection[str]
-) -> Iterator[str]:
-    """Yield what differs from the recorded settings, in words."""
-    if config is not None:
-        yield from _in_words(dict(_flat(start.config)), dict(_flat(config)))
-    if models is not None and models.name != start.models.name:
-        yield f"the model {models.name}"
-    if embedder is not None and embedder.name != start.table.embedder.name:
-        yield f"the embedder {embedder.name}"
-    if days:
-        yield f"the clock {abs(days)} {'day' if abs(days) == 1 else 'days'} {'on' if days > 0 else 'back'}"
-    yield from (f"no {name}" for name in SEGMENTS if name in without)
-
-
-_WORDS = {
-    "short_term.history_turns": "a history of {} turns",
-    "short_term.token_budget": "{} tokens",
-    "retrieval.narrow": "narrowing: {}",
-    "prefetch.offset": "offset {}",
-    "prefetch.place.form": "{} place",
-    "prefetch.place.weight": "weight of place {}",
-    "prefetch.retention": "the {} curve",
-    "prefetch.strength": "{}",
-}
-_RANKING = "retrieval.dialogues."
-
-
-def _in_words(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
-    changed = {name: value for name, value in new.items() if name != "overlap" and (name not in old or old[name] != value)}
-    ranking = [name.removeprefix(_RANKING) for name in changed if name.startswith(_RANKING)]
-    if len(ranking) > 1:
-        plain = all(new[_RANKING + name] == 0 for name in ("words", "sentences", "preceding", "days"))
-        yield "B by plain cosine" if plain else f"B with other {', '.join(ranking)}"
-        changed = {name: value for name, value in changed.items() if not name.startswith(_RANKING)}
-    for name, value in changed.items():
-        shown = f"{value:g}" if isinstance(value, float) else str(value)
-        yield _WORDS.get(name, f"{name.rpartition('.')[2].replace('_', ' ')} = {{}}").format(shown)
-
-
-def _flat(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each parameter by its path; a curve counts as one."""
-    for each in fields(part):
-        name, value = f"{path}{each.name}", getattr(part, each.name)
-        if name == "prefetch.strength":
-            yield name, _strength_in_words(value)
-        elif name == "prefetch.retention":
-            yield name, getattr(value, "kind", type(value).__name__)
-        elif is_dataclass(value):
-            yield from _flat(value, f"{name}.")
-        else:
-            yield name, value
-
-
-def _strength_in_words(strength: Any) -> str:
-    ends = [("S(1)", "first_days"), ("S(∞)", "limit_days")]
-    known = [f"{name} = {getattr(strength, field):g} days" for name, field in ends if hasattr(strength, field)]
-    return " and ".join(known) or str(strength)

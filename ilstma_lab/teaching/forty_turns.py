@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from ilstma_lab.evaluation.datasets import Topic
+from ilstma_lab.trace import SegmentView, Turn
 
 _AGAIN = "again"
 _AFTER = {  # what is asked after a question: in words of our own, or word for word
@@ -48,3 +51,37 @@ def forty_turns(topic: Topic) -> tuple[Asked, ...]:
             words = question.question if words == _AGAIN else words
             asked.append(Asked(words, question.asked_at + timedelta(minutes=minutes)))
     return tuple(asked)
+
+
+Flow = dict[int, tuple[tuple[str, ...], tuple[str, ...]]]
+"""By step, in the order in which they ran: what it read, what it wrote."""
+
+
+def flow_of(turn: Turn) -> Flow:
+    """Return for each step that ran, in its order, what it read and what it wrote: names of segments, table, question, answer."""
+    judged, answered = (_filled(views) for views in (turn.segments_before, turn.answered_from))
+    kept = ("waiting touches",) if turn.hit else ()
+    flows = {
+        1: ((), ("question",)),
+        2: (("question", *judged), ("verdict",)),
+        3: (("verdict",), kept),
+        4: (("table",), ()),
+        6: (("question", "table"), ("relevant",)),
+        5: (("question", "table"), ("summary", "personality")),
+        9: (("verdict",) if turn.hit else ("question", *answered), ("answer",)),
+        8: (("answer", "touches"), ("table",)),
+        7: (("table",), ("cache",)),
+    }
+    return {step.number: flows[step.number] for step in turn.steps}
+
+
+def wrong_flow(turns: Sequence[Turn]) -> Flow:
+    """Return the flow of a turn of an engine with a fault: one of its steps reads what it should not."""
+    turn = next(turn for turn in turns if not turn.hit and "cache" in _filled(turn.segments_before))
+    cache = next(view for view in turn.segments_before if view.name == "cache")
+    stale = tuple(cache if view.name == "cache" else view for view in turn.answered_from)
+    return flow_of(replace(turn, answered_from=stale))
+
+
+def _filled(views: Sequence[SegmentView]) -> tuple[str, ...]:
+    return tuple(view.name for view in views if view.text)

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ilstma_lab.config import Config
 from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.what_if import WhatIfResult, WhatIfs
-from ilstma_lab.forgetting.retention import ExponentialRetention
-from ilstma_lab.forgetting.rivals import LogarithmicRetention, PowerRetention, StretchedRetention
-from ilstma_lab.forgetting.strength import SigmoidStrength
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.plots.what_if import turns_spec
 from ilstma_lab.replay import Session
 from ilstma_lab.reprs.markup import Html, join, tag
-from ilstma_lab.reprs.what_if import sides_html, style, summary_of, what_if_text
+from ilstma_lab.reprs.what_if import style, summary_of, what_if_sides, what_if_text
 from ilstma_lab.reprs.words import count
-from ilstma_lab.widgets.controls import choice, slider, switch
 from ilstma_lab.widgets.explorable import Drawing, Explorable, Pick
-from ilstma_lab.widgets.prefetch_words import FORMS
+from ilstma_lab.widgets.what_if_settings import config_code, config_of, parameters_of, usual_of
 
-_AS_IS = ""
-_CURVES = {
-    curve.kind: curve for curve in (ExponentialRetention(), StretchedRetention(), PowerRetention(), LogarithmicRetention())
-}
-_RANKINGS = {"paper": Config(), "measured": Config.measured()}
 _SEGMENTS = ("cache", "summary", "personality", "relevant")
-_ELSEWHERE = ("turn", "alone", "unknown")
+_ELSEWHERE = ("number", "alone", "unknown")
 _PATIENCE = 20.0
 
 
@@ -66,9 +56,9 @@ class WhatIf(Explorable):
         self._usual = usual_of(session)
         self._results: dict[tuple, WhatIfResult] = {}
         self._last: WhatIfResult | None = None
-        self.Parameters = _parameters(self._usual, len(self.turns), session.start.table.embedder.name)
-        if turn is not None or "turn" not in parameters:
-            parameters["turn"] = self._place(-1 if turn is None else turn) + 1
+        self.Parameters = parameters_of(self._usual, len(self.turns), session.start.table.embedder.name)
+        if turn is not None or "number" not in parameters:
+            parameters["number"] = self._place(-1 if turn is None else turn) + 1
         super().__init__(**parameters)
         self.add_class("what-if")
 
@@ -94,21 +84,21 @@ class WhatIf(Explorable):
 
     def reset(self) -> None:
         """Return to the recorded settings; the turn stays."""
-        self._go(self.Parameters(turn=self.parameters.turn))
+        self._go(self.Parameters(number=self.parameters.number))
 
     def settle(self, old: Any, new: Any) -> Any:
         """Return `new` with a k that the window has room for, and a limit of S that is not below its beginning."""
         room = 2 * new.offset + self.session.start.config.prefetch.include_centre
         return replace(
-            new, k=min(new.k, room), limit_days=max(new.limit_days, new.first_days), turn=min(new.turn, len(self.turns))
+            new, k=min(new.k, room), limit_days=max(new.limit_days, new.first_days), number=min(new.number, len(self.turns))
         )
 
     def picked(self, figure: str, pick: Pick, p: Any) -> Any:
         """Return the parameters with the turn that was clicked, or the next in the direction of the arrow key."""
         if pick.kind == "hover":
             return None
-        place = p.turn - 1 + int(pick.x) if pick.kind == "step" else self._at_number(pick.x)
-        return replace(p, turn=min(max(place, 0), len(self.turns) - 1) + 1)
+        place = p.number - 1 + int(pick.x) if pick.kind == "step" else self._at_number(pick.x)
+        return replace(p, number=min(max(place, 0), len(self.turns) - 1) + 1)
 
     def compute(self, p: Any) -> Shown:
         """Return the result where it is known, else the one before it."""
@@ -127,9 +117,9 @@ class WhatIf(Explorable):
 
     def draw(self, p: Any, result: Shown) -> Drawing:
         """Return the row of turns, and the chosen turn side by side."""
-        known, place = result.result, p.turn - 1
+        known, place = result.result, p.number - 1
         wait = tag("p", "Running again …", cls="wi-wait") if result.waits else None
-        sides = sides_html(known, place) if known else None
+        sides = what_if_sides(known, place) if known else None
         self._last = known or self._last
         return Drawing(
             finding="Running the session again …" if result.waits else known.finding,
@@ -147,9 +137,10 @@ class WhatIf(Explorable):
     def python(self) -> str:
         """Return code that builds this again."""
         usual = asdict(self.Parameters())
-        changed = {name: value for name, value in asdict(self.parameters).items() if value != usual[name] and name != "turn"}
+        changed = {name: value for name, value in asdict(self.parameters).items() if value != usual[name] and name != "number"}
         given = "".join(f", {name}={value!r}" for name, value in changed.items())
-        return f"from ilstma_lab.widgets import WhatIf\n\nWhatIf(session, turn={self.parameters.turn - 1}{given})"
+        turn = self.session.turns.index(self.turns[self.parameters.number - 1])
+        return f"from ilstma_lab.widgets import WhatIf\n\nWhatIf(session, turn={turn}{given})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict:
         self.wait(_PATIENCE)  # so that a saved page shows the result, not that it is being computed
@@ -158,7 +149,7 @@ class WhatIf(Explorable):
     # -- from parameters to settings -----------------------------------------------------------------------------------------
 
     def _key(self, p: Any) -> tuple:
-        return (p.turn if p.alone else 0, *(value for name, value in asdict(p).items() if name != "turn"))
+        return (p.number if p.alone else 0, *(value for name, value in asdict(p).items() if name != "number"))
 
     def _go_on(self, key: tuple) -> None:
         if key != self._key(self.parameters):
@@ -167,7 +158,7 @@ class WhatIf(Explorable):
     def _fitting(self, p: Any) -> WhatIfResult | None:
         """The last result, if it holds the turn that is looked at."""
         last = self._last
-        return last if last and last.first <= p.turn - 1 < last.first + len(last.recorded) else None
+        return last if last and last.first <= p.number - 1 < last.first + len(last.recorded) else None
 
     def _settings(self, p: Any) -> dict[str, Any]:
         """Return what `WhatIfs.run` is given."""
@@ -176,7 +167,7 @@ class WhatIf(Explorable):
             "embedder": HashedEmbedder() if p.embedder else None,
             "days": p.days,
             "without": [name for name in _SEGMENTS if not getattr(p, name)],
-            "alone": p.turn - 1 if p.alone else None,
+            "alone": p.number - 1 if p.alone else None,
             "on_unknown": p.unknown,
         }
 
@@ -194,7 +185,7 @@ class WhatIf(Explorable):
         return min(range(len(numbers)), key=lambda place: abs(numbers[place] - x))
 
     def _figure(self, result: WhatIfResult | None, place: int) -> dict[str, Any]:
-        recorded = self.turns if result is None or result.first == 0 else result.recorded
+        recorded = result.recorded if result else self.turns
         changed = {self.turns[change.place].number for change in result.changes} if result else ()
         replayed = result.replayed if result else ()
         return turns_spec(
@@ -216,7 +207,7 @@ class WhatIf(Explorable):
         """Return Python that gives the result without a screen."""
         loads = ["from dataclasses import replace", "", "from ilstma_lab.evaluation.what_if import what_if"]
         lines, given = [], ["session"]
-        if parts := list(_config_code(p, self._usual)):
+        if parts := list(config_code(p, self._usual)):
             lines = ["config = session.start.config", *(text for text, _ in parts)]
             loads += [load for _, load in parts if load]
             given.append("config=config")
@@ -228,121 +219,3 @@ class WhatIf(Explorable):
         given += [f"{name}={value!r}" for name, value in shown.items() if value or (name == "turn" and value is not None)]
         given += [f"on_unknown={p.unknown!r}"] if p.unknown != "stop" else []
         return "\n".join([*(loads if lines else loads[2:]), "", *lines, f"what_if({', '.join(given)})"])
-
-
-def usual_of(session: Session) -> dict[str, Any]:
-    """Return the recorded settings as parameters of the controls."""
-    config = session.start.config
-    strength, place = config.prefetch.strength, config.prefetch.place
-    sigmoid = strength if isinstance(strength, SigmoidStrength) else SigmoidStrength()
-    return {
-        "k": config.prefetch.k,
-        "offset": config.prefetch.offset,
-        "form": place.form,
-        "first_days": round(sigmoid.first_days, 1),
-        "limit_days": round(sigmoid.limit_days, 1),
-        "curve": getattr(config.prefetch.retention, "kind", _AS_IS),
-        "narrow": config.retrieval.narrow,
-        "history": config.short_term.history_turns,
-        "budget": config.short_term.token_budget,
-    }
-
-
-def config_of(p: Any, usual: Mapping[str, Any], recorded: Config) -> Config | None:
-    """Return the recorded config with what the controls changed, None where they changed nothing of it."""
-    prefetch, retrieval, limits = recorded.prefetch, recorded.retrieval, recorded.short_term
-    changed = _changed(p, usual)
-    size = {name: changed[name] for name in ("k", "offset") if name in changed}
-    if "form" in changed:
-        size["place"] = replace(prefetch.place, form=p.form)
-    if "curve" in changed:
-        size["retention"] = _CURVES[p.curve]
-    if {"first_days", "limit_days"} & changed.keys():
-        size["strength"] = SigmoidStrength.from_limits(first_days=p.first_days, limit_days=p.limit_days)
-    if p.ranking:
-        retrieval = replace(retrieval, dialogues=_RANKINGS[p.ranking].retrieval.dialogues)
-    if "narrow" in changed:
-        retrieval = replace(retrieval, narrow=p.narrow)
-    names = {"history": "history_turns", "budget": "token_budget"}
-    limits = replace(limits, **{name: changed[short] for short, name in names.items() if short in changed})
-    config = replace(recorded, prefetch=replace(prefetch, **size), retrieval=retrieval, short_term=limits)
-    return None if config == recorded else config
-
-
-def _changed(p: Any, usual: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: getattr(p, name) for name, value in usual.items() if getattr(p, name) != value}
-
-
-def _config_code(p: Any, usual: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each line that changes `config`, with what it must import."""
-    changed = _changed(p, usual)
-    inner = [f"{name}={changed[name]!r}" for name in ("k", "offset") if name in changed]
-    load = ""
-    if "form" in changed:
-        inner.append(f"place=replace(config.prefetch.place, form={p.form!r})")
-    if "curve" in changed:
-        name, load = type(_CURVES[p.curve]).__name__, f"from {type(_CURVES[p.curve]).__module__} import "
-        inner.append(f"retention={name}()")
-        load += name
-    if inner:
-        yield f"config = replace(config, prefetch=replace(config.prefetch, {', '.join(inner)}))", load
-    if {"first_days", "limit_days"} & changed.keys():
-        made = f"SigmoidStrength.from_limits(first_days={p.first_days!r}, limit_days={p.limit_days!r})"
-        loads = "from ilstma_lab.forgetting.strength import SigmoidStrength"
-        yield f"config = replace(config, prefetch=replace(config.prefetch, strength={made}))", loads
-    found = [f"narrow={p.narrow!r}"] if "narrow" in changed else []
-    load = ""
-    if p.ranking:
-        made = "Config()" if p.ranking == "paper" else "Config.measured()"
-        found.append(f"dialogues={made}.retrieval.dialogues")
-        load = "from ilstma_lab import Config"
-    if found:
-        yield f"config = replace(config, retrieval=replace(config.retrieval, {', '.join(found)}))", load
-    names = {"history": "history_turns", "budget": "token_budget"}
-    held = [f"{name}={changed[short]!r}" for short, name in names.items() if short in changed]
-    if held:
-        yield f"config = replace(config, short_term=replace(config.short_term, {', '.join(held)}))", ""
-
-
-def _parameters(usual: Mapping[str, Any], turns: int, present: str) -> type:
-    curves = {"Exponential, Eq. 1": "exponential", "Stretched": "stretched", "Power law": "power", "Logarithmic": "logarithmic"}
-    curves |= {} if usual["curve"] in curves.values() else {"As recorded": usual["curve"]}
-    rules = {"Where A and B agree": "agree", "Where B leads as well": "margin", "Never": "never"}
-    unsent = {"Stop there": "stop", "Let the offline part do it": "offline", "Assume the same verdict": "assume_same_verdict"}
-
-    @dataclass(frozen=True)
-    class WhatIfParameters:
-        """The turn, and each setting that may be another; the defaults are the recorded ones."""
-
-        turn: int = slider(turns, 1, max(turns, 2), 1, label="Turn", about=f"of {turns}")
-        alone: bool = choice(False, {"Whole session": False, "This turn alone": True}, label="Run again")
-        k: int = slider(usual["k"], 1, max(20, usual["k"]), 1, label="k", about="rows cached", unit="rows")
-        offset: int = slider(usual["offset"], 1, max(20, usual["offset"]), 1, label="Offset", about="rows each side", unit="rows")
-        form: str = choice(usual["form"], FORMS, label="Place form")
-        first_days: float = slider(
-            usual["first_days"], 0.5, max(40, usual["first_days"]), 0.5, label="S(1)", about="strength when new", unit="days"
-        )
-        limit_days: float = slider(
-            usual["limit_days"], 1, max(120, usual["limit_days"]), 0.5, label="S(∞)", about="after many recalls", unit="days"
-        )
-        curve: str = choice(usual["curve"], curves, label="Forgetting curve", dropdown=True)
-        ranking: str = choice(
-            _AS_IS,
-            {"As recorded": _AS_IS, "Plain cosine (the paper)": "paper", "Cosine, words, days (measured)": "measured"},
-            label="Branch B ranks by",
-            dropdown=True,
-        )
-        narrow: str = choice(usual["narrow"], rules, label="Recall one row alone", dropdown=True)
-        embedder: str = choice(_AS_IS, {present: _AS_IS, "Hashed words": "hashed"}, label="Embedder", dropdown=True)
-        history: int = slider(usual["history"], 0, max(20, usual["history"]), 1, label="History", unit="turns")
-        budget: int = slider(
-            usual["budget"], 100, max(6000, usual["budget"]), 100, label="Token budget", unit="tokens", live=False
-        )
-        days: int = slider(0, 0, 365, 1, label="Clock", about="asked later", unit="days")
-        cache: bool = switch(True, label="The cache is filled")
-        summary: bool = switch(True, label="A summary is chosen")
-        personality: bool = switch(True, label="The personality is known")
-        relevant: bool = switch(True, label="Recalled rows are shown")
-        unknown: str = choice("stop", unsent, label="At a prompt never sent", dropdown=True)
-
-    return WhatIfParameters
