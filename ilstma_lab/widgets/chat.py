@@ -31,6 +31,7 @@ from ilstma_lab.widgets.chat_state import SHOWN_TURNS, view_of, with_prefetch
 from ilstma_lab.widgets.chat_stream import StoppedError, Stream
 from ilstma_lab.widgets.player import Player
 from ilstma_lab.widgets.shell import Shell, module
+from ilstma_lab.widgets.what_if import WhatIf
 
 if TYPE_CHECKING:
     from ilstma_lab.engine import ILSTMA
@@ -54,7 +55,7 @@ class ChatLab(Shell):
     returns when the turn is there. Call `refresh` after something else has changed the lab.
 
     `lab` is the one that is open, `session` its turns with their beginning (for replays), `player` the player of a turn, if one
-    is open. `on_what_if(turn)`, where it is set, is called with the place of a turn in `lab.turns` when "What if …" is pressed.
+    is open.
     """
 
     _esm = "\n".join((module("chat_parts"), _static("chat_panels.js"), _static("chat.js")))
@@ -82,7 +83,6 @@ class ChatLab(Shell):
         self._one_at_a_time = threading.Lock()
         self._stream: Stream | None = None
         self._told_at = 0.0
-        self._what_if: Callable[[int], None] | None = None
         self.lab: ILSTMA | None = None
         self.player: Player | None = None
         self._whole = ipywidgets.VBox([self])
@@ -160,7 +160,6 @@ class ChatLab(Shell):
             "skips": list(SKIPS),
             "setup": setup_of(self.lab, topic=self._topic, thinker=self._thinker),
             "megabytes": UPLOAD_MEGABYTES,
-            "what_if": self._what_if is not None,
         }
 
     # -- which memory, which model ---------------------------------------------------------------------------------------
@@ -232,23 +231,21 @@ class ChatLab(Shell):
         self.playing = self.player.turn
         return self.player
 
-    def what_if(self, turn: int = -1) -> None:
-        """Hand a turn, by its place in `lab.turns`, to `on_what_if`. Raises InputError where nothing takes it."""
-        if self._what_if is None:
-            raise InputError("nothing takes a turn yet: set chat.on_what_if to a function of a turn's place in chat.lab.turns")
+    def what_if(self, turn: int = -1) -> WhatIf:
+        """Show below the chat what other settings would have made of a turn, by its place in `lab.turns`, and return that.
+
+        Raises InputError for a turn that is not there, that failed, or that was asked before this chat was opened.
+        """
         if not -len(self.lab.turns) <= turn < len(self.lab.turns):
             raise InputError(f"there is no turn {turn}: {len(self.lab.turns)} were asked, counted from 0")
-        self._what_if(turn % len(self.lab.turns))
-
-    @property
-    def on_what_if(self) -> Callable[[int], None] | None:
-        """What "What if …" calls with the place of a turn in `lab.turns`; None hides the button."""
-        return self._what_if
-
-    @on_what_if.setter
-    def on_what_if(self, hook: Callable[[int], None] | None) -> None:
-        self._what_if = hook
-        self.refresh()
+        place = turn % len(self.lab.turns) - self._begun
+        if place < 0:
+            raise InputError(
+                "this turn was asked before the chat was opened: its beginning is not known, so it cannot be run again"
+            )
+        lab = WhatIf(self.session, turn=place)
+        self.show_below(lab)
+        return lab
 
     def show_below(self, *widgets: ipywidgets.Widget) -> None:
         """Show widgets below the chat, in place of what was there."""

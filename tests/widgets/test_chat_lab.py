@@ -191,19 +191,22 @@ def test_every_turn_is_handed_to_the_player_below_the_chat():
     assert chat.playing == 1
 
 
-def test_what_if_hands_over_the_place_of_the_turn():
-    chat, taken = ChatLab(stub_lab()), []
-    chat.ask(asking(3))
-    with pytest.raises(InputError, match="on_what_if"):
-        chat.what_if(0)
-    assert not chat.view["what_if"]
-    chat.on_what_if = taken.append
-    assert chat.view["what_if"]
-    press(chat, do="what_if", turn=0)
-    chat.what_if()
-    assert taken == [0, 0]
+def test_what_if_runs_the_session_of_the_chat_with_other_settings():
+    lab = stub_lab()
+    lab.ask(asking(1))
+    chat = ChatLab(lab)
+    for number in (3, 4):
+        chat.ask(asking(number))
+    shown = chat.what_if()
+    assert shown.parameters.number == 2
+    assert shown.turns[1].question == asking(4)
+    assert chat._whole.children == (chat, shown)
+    press(chat, do="what_if", turn=1)
+    assert chat._whole.children[1].parameters.number == 1
     with pytest.raises(InputError, match="there is no turn 5"):
         chat.what_if(5)
+    with pytest.raises(InputError, match="before the chat was opened"):
+        chat.what_if(0)
 
 
 # -- which memory, which model ---------------------------------------------------------------------------------------------

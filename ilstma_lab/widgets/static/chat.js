@@ -87,7 +87,7 @@ function conversation(model, acts) {
   };
   const draw = () => {
     const view = model.get("view");
-    const all = view.turns.map((turn) => JSON.stringify([turn, view.what_if]));
+    const all = view.turns.map((turn) => JSON.stringify(turn));
     const goesOn = all.length >= shown.length && shown.every((turn, at) => turn === all[at]);
     if (!goesOn) folded.clear();
     fold(view);
@@ -190,7 +190,7 @@ function footer(model, acts) {
     const turn = view.turns.at(-1);
     words.textContent = view.try_this;
     play.hidden = !turn;
-    whatIf.hidden = !turn || !view.what_if;
+    whatIf.hidden = !turn;
     if (turn) play.textContent = model.get("playing") >= 0 ? "Close the player" : `Open turn ${turn.number} in the player`;
   };
   return { node, draw };
@@ -214,9 +214,7 @@ function render({ model, el }) {
       asked = model.get("playing") !== turn;
       tell(asked ? { do: "play", turn } : { do: "close" });
     },
-    get whatIf() {
-      return model.get("view").what_if ? (turn) => tell({ do: "what_if", turn }) : null;
-    },
+    whatIf: (turn) => tell({ do: "what_if", turn }),
   };
   const top = header(model, tell);
   const talk = conversation(model, acts);
