@@ -49,7 +49,6 @@ def line_diff(before: str, after: str, *, around: int = _AROUND) -> list[tuple[M
 def sides_html(one: Turn, other: Turn, *, names: tuple[str, str]) -> Html:
     """Return two turns side by side under their `names`; what made the second otherwise than it was recorded is labelled."""
     labels = tag("ul", *(tag("li", line(label, 160)) for label in other.labels), cls="wi-labels") if other.labels else None
-    segments = "an outline: on this side alone"
     parts = [
         tag("p", tag("b", f"Turn {one.number}"), " ", tag("span", line(one.question, 300), dir="auto"), cls="wi-q"),
         labels,
@@ -58,10 +57,11 @@ def sides_html(one: Turn, other: Turn, *, names: tuple[str, str]) -> Html:
         _part("Candidates", _candidates(one, other), _candidates(other, one), news=_found(one) != _found(other)),
         _segments("Segments the judge saw", one.segments_before, other.segments_before, one.token_budget, other.token_budget),
         _segments("Segments afterwards", one.segments_after, other.segments_after, one.token_budget, other.token_budget),
+        tag("p", "A row in an outline stands on this side alone.", cls="wi-note dim"),
         _prompts(one, other),
         _part("Answer", _answer(one), _answer(other), news=one.answer != other.answer),
     ]
-    return tag("div", *parts, tag("p", f"Around a row, {segments}.", cls="dim"), cls="wi")
+    return tag("div", *parts, cls="wi")
 
 
 def _part(title: str, left: Html, right: Html, *, news: bool) -> Html:
