@@ -31,6 +31,9 @@ app: $(LAB) ## open the chat lab as a page of its own
 gallery: $(LAB) ## execute the lessons and write them as pages into build/gallery
 	$(BIN)/python -m ilstma_lab.teaching.gallery build/gallery
 
+# numpy's threads wait for each other where kernels and Chromium want the same cores: an embedding then takes many times as long.
+test test-slow: export OPENBLAS_NUM_THREADS = 1
+
 test: lint ## check everything: lint, then all tests but the slow ones
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
