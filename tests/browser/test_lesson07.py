@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.test_explorables import FIGURE_CONTRAST, HANDLE, press
 from tests.browser.driver import CONTRAST, LEAST, OVERFLOW
+from tests.browser.test_explorables import FIGURE_CONTRAST, HANDLE, press
 from tests.browser.test_lesson05 import COVERED, CUT
 
 if TYPE_CHECKING:

@@ -122,7 +122,7 @@ def test_summary_merge_and_profile_are_bounded_and_safe():
         assert PromptedMerger(Scripted(reply)).merge("x", "y")[0] is None
     assert PromptedMerger(Scripted("no", "idea")).merge("x", "y")[0] is None
     assert PromptedProfiler(Scripted("")).profile("Kind.", MEMORY.cache)[0] == "Kind."
-    echo = "<portrait>\n  Kind.\n</portrait>\n<dialogue row=\"0\">\n  user: hello\n</dialogue>"
+    echo = '<portrait>\n  Kind.\n</portrait>\n<dialogue row="0">\n  user: hello\n</dialogue>'
     assert PromptedProfiler(Scripted(echo)).profile("Kind.", MEMORY.cache)[0] == "Kind.", "the prompt given back is no portrait"
     assert len(PromptedProfiler(Scripted("x" * 50_000)).profile("", MEMORY.cache)[0]) <= 1200
 
