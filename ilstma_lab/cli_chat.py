@@ -44,8 +44,10 @@ def run(args: Namespace) -> int:
 
 
 def clock_for(table: MemoryTable) -> Clock:
-    """Return a clock that runs: the system's, or from the day after the table's last dialogue where that is long ago."""
+    """Return a clock that runs: the system's, or from the table's last dialogue on where that is long ago or still to come."""
     now = SystemClock().now()
+    if len(table) and table.last_created > now:
+        return ShiftedClock(shift=table.last_created - now)
     if not len(table) or now - table.last_created <= 30 * DAY:
         return ShiftedClock()
     return ShiftedClock(shift=ManualClock.after(table).now() - now)
@@ -61,7 +63,7 @@ class TerminalChat:
         """Say what was opened, when it is, and what waits."""
         table = self.lab.table
         _say(f"{table.topic or 'A table'}: {count(len(table), 'row')}; {self.lab.models.name}; :help lists what else there is.")
-        if self.lab.clock.now() < SystemClock().now() - DAY:
+        if abs(self.lab.clock.now() - SystemClock().now()) > DAY:
             _say(f"The table ended on {weekday(table.last_created)}; the chat goes on from {weekday(self.lab.clock.now())}.")
         if table.unanswered:
             _say(f"Left unanswered: “{table.unanswered[0]}” :retry asks it again.")
@@ -119,7 +121,12 @@ class TerminalChat:
     def _days(self, given: str) -> None:
         if not given.isdecimal() or not 0 < int(given) <= 36_500:
             raise InputError(":days needs a number of days, such as :days 3")
-        self.lab.clock.advance(days=int(given))
+        try:
+            self.lab.clock.advance(days=int(given))
+            self.lab.clock.now()
+        except OverflowError:
+            self.lab.clock.advance(days=-int(given))
+            raise InputError("time ends with the year 9999: the clock stays where it was") from None
         _say(f"It is {weekday(self.lab.clock.now())}.")
 
 

@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ilstma_lab.errors import InputError
 from ilstma_lab.terminal import Progress, hang, printable
 
 if TYPE_CHECKING:
@@ -49,14 +50,20 @@ def run(args: Namespace) -> int:
     """Print a table for each data set."""
     import pandas as pd
 
+    from ilstma_lab.cli_evaluate import check_places
+    from ilstma_lab.evaluation.datasets import load_dataset
     from ilstma_lab.evaluation.prefetch_report import compare_policies
-    from ilstma_lab.evaluation.workload import load_workloads, with_retrieval
+    from ilstma_lab.evaluation.workload import with_retrieval, workload_of
     from ilstma_lab.evaluation.workload_card import workload_card
     from ilstma_lab.prefetch.policies import standard_policies
 
+    check_places(args.sweep, args.csv and str(args.csv))
+    sets = {name: load_dataset(name, data_dir=args.data_dir) for name in _names(args.data)}
     frames = []
-    for name in dict.fromkeys(filter(None, map(str.strip, args.data.split(",")))):
-        workloads = load_workloads(name, data_dir=args.data_dir)
+    for name, topics in sets.items():
+        if args.sweep and len(topics) < 2:
+            raise InputError(f"--sweep chooses on some topics and tests on others: {name} has one")
+        workloads = [workload_of(topic) for topic in topics]
         if args.recall == "measured":
             workloads = [with_retrieval(workload) for workload in workloads]
         if args.card:
@@ -68,13 +75,20 @@ def run(args: Namespace) -> int:
             print(printable(f"\n{found.by_kind().round(2).to_string()}"), flush=True)
         if args.judge:
             print(_judged(found), flush=True)
-        if args.sweep and len(workloads) > 1:
+        if args.sweep:
             print(printable(_swept(name, workloads, found, args)), flush=True)
         print()
         frames.append(found.to_frame().assign(data=name))
     if args.csv and frames:
         pd.concat(frames).to_csv(args.csv)
     return 0
+
+
+def _names(given: str) -> list[str]:
+    names = list(dict.fromkeys(filter(None, map(str.strip, given.split(",")))))
+    if not names:
+        raise InputError("--data names no data set; try --data ilstma5")
+    return names
 
 
 def _judged(found: PolicyComparison) -> str:

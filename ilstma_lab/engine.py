@@ -99,7 +99,7 @@ class ILSTMA:
                 self.memory.restore(running.segments)
                 raise
             self.turns.append(turn)
-            self._before.append(running.segments)
+            self._before.append((running.segments, *running.told))
             return turn
 
     async def aask(self, question: str, **options) -> Turn:
@@ -118,15 +118,15 @@ class ILSTMA:
     def undo(self) -> Turn:
         """Take back the last turn of this lab, and return it: its row and its touches go, short-term memory is as it was before.
 
-        What waited before it and was written by it stays written. A summary that holds the row becomes stale. A turn that failed
-        left its question open: that goes. Raises InputError where no turn is left; at most 100 are remembered.
+        So are summaries and personality. What waited before it and was written by it stays written. A turn that failed left its
+        question open: that goes. Raises InputError where no turn is left; at most 100 are remembered.
         """
         with self._lock:
             if not self._before:
                 raise InputError("no turn of this lab is left to take back")
-            turn, segments = self.turns.pop(), self._before.pop()
+            turn, (segments, summaries, personality) = self.turns.pop(), self._before.pop()
             touched = next((step.wrote.get("touched", ()) for step in turn.steps if step.number == 8), ())
-            self.table.undo_turn(turn.row, touched, turn.at)
+            self.table.undo_turn(turn.row, touched, turn.at, summaries=summaries, personality=personality)
             self.memory.restore(segments)
             self._count -= not turn.failure
             return turn
@@ -193,6 +193,7 @@ class _RunningTurn:
         self.language = language(question)
         self.record = Recorder(on_event)
         self.segments = self.memory.state()
+        self.told = (lab.table.summaries, lab.table.personality)
         self.query = Query(question, at, lab.table.embedder)
         self.verdict: Verdict | None = None
         self.recall: Recall | None = None
@@ -360,6 +361,8 @@ class _RunningTurn:
         with self.record.step(7, otherwise="the cache stays as it is") as step:
             context = PrefetchContext(self.query, self.recalled, self.table, self.at, row=self.row)
             selection = self.lab.prefetcher.select(context)
+            if unknown := [row for row in selection.chosen if row not in self.table]:
+                raise InputError(f"the prefetcher chose rows that the table does not hold: {unknown[:5]}")
             if selection.chosen or self.recalled:
                 self.memory.fill_cache([row for row in selection.rows if row.chosen])
             self.selection = selection

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import takewhile
 from typing import Any, Literal
 
 from ilstma_lab.config import Config
@@ -39,13 +40,14 @@ class Session:
     def __init__(self, start: ILSTMA, turns: list[Turn], *, first: int = 0):
         self.start = start
         self._turns = turns
-        self._first = first
+        self._earlier = turns[:first]
         self.embedders: dict[str, Embedder] = {}
 
     @property
     def turns(self) -> tuple[Turn, ...]:
-        """The turns since the start, oldest first."""
-        return tuple(self._turns[self._first :])
+        """The turns since the start, oldest first. Those of before may have been taken back meanwhile."""
+        kept = zip(self._earlier, self._turns, strict=False)
+        return tuple(self._turns[sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], kept)) :])
 
     def __repr__(self) -> str:
         return f"<Session of {len(self.turns)} turns from {self.start!r}>"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from ilstma_lab import endpoint
+from ilstma_lab.evaluation.recorded import ask_both, recorded_chat
 from ilstma_lab.models.cassette import Cassette
 from ilstma_lab.resources import cassettes_dir, data_dir
 
@@ -13,6 +17,26 @@ TRAVEL = "travel_prefetch.jsonl"
 def test_the_recording_of_lesson_09_is_bundled():
     assert cassettes_dir() == data_dir() / "cassettes"
     assert len(Cassette(cassettes_dir() / TRAVEL)) >= 24
+
+
+def test_it_replays_whole():
+    models = endpoint("qwen2.5-coder-1.5b", cassette=Cassette(cassettes_dir() / TRAVEL))
+    for asked in ask_both("travel", models):
+        for turn in (asked.prefetched, asked.full):
+            assert not turn.failure
+            assert not [step.error for step in turn.steps if step.error], "a prompt has changed: record the run again"
+            assert not turn.recall or not turn.recall.branch_a.error
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("topic", ["travel", "travel_zh"])
+def test_a_chat_of_ten_turns_replays_whole(topic):
+    models = endpoint("qwen2.5-coder-1.5b", cassette=Cassette(cassettes_dir() / f"{topic}_chat.jsonl"))
+    turns = list(recorded_chat(topic, models))
+    assert len(turns) == 10
+    for turn in turns:
+        assert not turn.failure
+        assert not [step.error for step in turn.steps if step.error]
 
 
 def test_its_source_and_licence_are_told():

@@ -107,3 +107,16 @@ def test_ctrl_c_stops_the_answer_and_keeps_the_question(capsys):
     assert lab.table.unanswered[0] == "violin?"
     chat.greet()
     assert "Left unanswered: “violin?”" in capsys.readouterr().err
+
+
+def test_a_chat_that_travelled_goes_on_from_there_and_time_has_an_end(path, capsys):
+    table = table_of(3)
+    table.add(Dialogue("tomorrow never dies", "so it is said", SystemClock().now() + timedelta(days=40)))
+    chat = cli_chat.TerminalChat(stub_lab(table, clock=cli_chat.clock_for(table)))
+    assert chat.lab.clock.now() >= table.last_created
+    chat.greet()
+    assert "goes on from" in capsys.readouterr().err
+    for _ in range(90):
+        chat.take(":days 36500")
+    assert "time ends with the year 9999" in capsys.readouterr().err
+    chat.take("violin?")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ilstma_lab import MemoryTable
 from ilstma_lab.errors import InputError
 from ilstma_lab.models.embedders import HashedEmbedder
+from ilstma_lab.replay import start_session
 from ilstma_lab.trace import Verdict
 from tests.stubs import DAY_0, StubJudge, StubResponder, asking, quoting, stub_lab
 
@@ -65,6 +66,33 @@ def test_what_waited_and_was_written_meanwhile_stays_written():
     assert lab.undo() is hit
     assert lab.table[3].recall_times == 2
     assert lab.table[3].last_recall == LATER
+
+
+def test_summaries_and_personality_are_as_before():
+    lab = lab_of(12)
+    lab.models.profiler.text = "likes kites"
+    lab.summarise()
+    lab.models.profiler.text = "changed"
+    summaries, personality = lab.table.summaries, lab.table.personality
+    for day in range(6):
+        lab.ask(f"a new fact number {day} about kites.", at=LATER + timedelta(days=day))
+    assert lab.table.personality == "changed"
+    for _ in range(6):
+        lab.undo()
+    assert lab.table.personality == personality == "likes kites"
+    assert lab.table.summaries[: len(summaries)] == summaries
+    assert all(not made.text and not made.rows for made in lab.table.summaries[len(summaries) :])
+    assert lab.table.unsummarised_count == 2, "rows 10 and 11 wait for a group again"
+
+
+def test_a_session_that_begins_between_ask_and_undo_collects_what_comes():
+    lab = lab_of()
+    lab.ask(asking(1), at=LATER)
+    lab.ask(asking(2), at=LATER)
+    session = start_session(lab)
+    lab.undo()
+    turn = lab.ask(asking(3), at=LATER)
+    assert session.turns == (turn,)
 
 
 def test_undo_is_on_the_disk(tmp_path):

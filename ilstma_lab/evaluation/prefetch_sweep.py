@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ilstma_lab.config import Config
-from ilstma_lab.errors import FormatError
+from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.evaluation.prefetching import replay_policy
 from ilstma_lab.evaluation.workload import Workload
 from ilstma_lab.forgetting.rivals import AnyRetention
@@ -29,6 +29,8 @@ Curve = tuple[AnyStrength, AnyRetention]
 Progress = Callable[[int, int], None]
 
 _BATCH = 25
+_RESULT = frozenset({"key", "demands", "hits", "near", "issued", "useful", "tokens", "data_hash", "version"})
+_BEGINNING = '{"key": "'  # of every line, so of a torn one too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,10 +80,13 @@ def sweep(
     """Return one row for each setting and workload: the setting, demands, hits, rows and tokens brought in, data and version.
 
     With `path` each result is appended to that JSONL file as it comes, and what stands there already is not run again: results
-    are known by setting, data and version of the kit. `jobs` processes, -1 for one a core. `progress(done, total)`.
+    are known by setting, data and version of the kit. `jobs` processes, -1 for one a core. `progress(done, total)`. Raises
+    FormatError where the file holds anything else, which is left as it is.
     """
     import pandas as pd
 
+    if not workloads or not settings:
+        raise InputError("a sweep needs at least one workload and one setting")
     prints = {name: _print(setting) for name, setting in settings.items()}
     wanted = {_key(prints[name], work): (name, work) for work in workloads for name in settings}
     known = {key: row for key, row in _read(path).items() if key in wanted}
@@ -142,15 +147,21 @@ def _key(setting: dict[str, Any], workload: Workload) -> str:
 
 
 def _read(path: str | Path | None) -> dict[str, dict[str, Any]]:
+    """Return the results that the file holds; half a line at its end, left by a run that was killed, is taken off."""
     if path is None or not Path(path).exists():
         return {}
-    whole, newline, torn = Path(path).read_text(encoding="utf-8").rpartition("\n")
-    if torn:  # a run that was killed left half a line
-        Path(path).write_text(whole + newline, encoding="utf-8", newline="\n")
     try:
-        return {row["key"]: row for row in map(json.loads, filter(None, whole.split("\n")))}
-    except (ValueError, KeyError, TypeError):
-        raise FormatError(f"{path} does not hold the results of a sweep: give another path") from None
+        whole, newline, torn = Path(path).read_text(encoding="utf-8").rpartition("\n")
+        rows = {row["key"]: row for row in map(json.loads, filter(None, whole.split("\n")))}
+        if not all(row.keys() >= _RESULT for row in rows.values()) or not (
+            torn == "" or _BEGINNING.startswith(torn[: len(_BEGINNING)])
+        ):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise FormatError(f"{path} does not hold the results of a sweep: give another path; nothing was written") from None
+    if torn:
+        Path(path).write_text(whole + newline, encoding="utf-8", newline="\n")
+    return rows
 
 
 def _append(path: str | Path | None, row: dict[str, Any]) -> None:

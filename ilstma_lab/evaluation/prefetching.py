@@ -12,6 +12,7 @@ from typing import Literal
 from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.workload import Access, Workload
 from ilstma_lab.memory.table import MemoryTable
+from ilstma_lab.prefetch.selection import Selection
 from ilstma_lab.protocols import PrefetchContext, Prefetcher
 
 HISTORY_TURNS = 7
@@ -59,17 +60,32 @@ def replay_policy(
     As in the engine: a miss empties the cache, writes what waited, touches what was recalled, and refills; a hit leaves
     the cache and its touches wait, unless the prefetcher's `trigger` is "every". `match`: whether "any" or "all" gold rows must
     lie in the cache. `delay`: how many further questions pass before a refill has arrived. No question becomes a row, so
-    every policy meets the same table. Source: ILSTMA, section 3.6.2.
+    every policy meets the same table. Source: ILSTMA, section 3.6.2. Raises InputError for a prefetcher that cannot be used, or
+    chooses rows that the table does not hold; how many it may hold is its own affair.
     """
     if match not in ("any", "all") or delay < 0:
         raise InputError(f'match must be "any" or "all", and delay >= 0 (got {match!r}, {delay})')
-    run = _Running(workload.table.fork(), every=getattr(prefetcher, "trigger", "miss") == "every", match=match, delay=delay)
+    trigger = getattr(prefetcher, "trigger", "miss")
+    if isinstance(prefetcher, type) or not hasattr(prefetcher, "select") or trigger not in ("miss", "every"):
+        raise InputError(
+            "a prefetcher is an object with a method select(context), and with a trigger 'miss' or 'every' if it has one"
+        )
+    run = _Running(workload.table.fork(), every=trigger == "every", match=match, delay=delay)
     for number, (access, query) in enumerate(zip(workload.accesses, workload.queries, strict=True)):
         if recalled := run.ask(access, number):
             chooser = prefetcher.after(number) if hasattr(prefetcher, "after") else prefetcher
-            run.refill(chooser.select(PrefetchContext(query, recalled.rows, run.table, access.at)).chosen, number)
+            run.refill(_chosen(chooser, PrefetchContext(query, recalled.rows, run.table, access.at)), number)
     served = tuple(asked.served() for asked in run.asked)
     return PrefetchRun(policy or getattr(prefetcher, "label", type(prefetcher).__name__), workload, served)
+
+
+def _chosen(prefetcher: Prefetcher, context: PrefetchContext) -> tuple[int, ...]:
+    selection = prefetcher.select(context)
+    if not isinstance(selection, Selection):
+        raise InputError(f"select must return a Selection, such as Selection.of([3, 4]) (got {type(selection).__name__})")
+    if unknown := [row for row in selection.chosen if row not in context.table]:
+        raise InputError(f"the prefetcher chose rows that the table does not hold: {unknown[:5]}")
+    return tuple(dict.fromkeys(selection.chosen))
 
 
 @dataclass(slots=True)

@@ -38,10 +38,12 @@ class Habits:
 
     def __post_init__(self) -> None:
         chances = (self.returning, self.neighbour, self.topic)
-        if min(chances) < 0 or sum(chances) > 1 + 1e-9:
+        if not min(chances) >= 0 or not sum(chances) <= 1 + 1e-9:
             raise InputError(f"returning, neighbour and topic must be >= 0 and sum to 1 at most (got {chances}); the rest jumps")
-        if self.recent < 1 or self.reach < 1 or not 0 <= self.days < np.inf:
-            raise InputError(f"need recent, reach >= 1 and days >= 0 (got {self.recent}, {self.reach}, {self.days})")
+        if min(self.recent, self.reach) < 1 or not all(isinstance(n, int) for n in (self.recent, self.reach)):
+            raise InputError(f"recent and reach are whole numbers >= 1 (got {self.recent}, {self.reach})")
+        if not 0 <= self.days <= 365:
+            raise InputError(f"the mean time between two questions is 0 to 365 days (got {self.days})")
 
     @property
     def jump(self) -> float:

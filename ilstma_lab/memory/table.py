@@ -179,13 +179,24 @@ class MemoryTable(ReadableTable):
             self._commit([*events, {"op": "answered"}])
             return events[-1]["index"] if dialogue is not None else None
 
-    def undo_turn(self, row: int | None, touched: Sequence[int], at: datetime) -> None:
-        """Take back what a turn left, in one journal line: its row goes, whose index is not used again, and so do its touches.
+    def undo_turn(
+        self, row: int | None, touched: Sequence[int], at: datetime, *, summaries: Sequence[Summary], personality: str
+    ) -> None:
+        """Take back what a turn left, in one journal line: its row, whose index is not used again, its touches, its summaries.
 
-        `row`: the turn's own, None where it stored none; `touched`: the rows whose recall at the moment `at` is taken back.
+        `row`: the turn's own, None where it stored none; `touched`: the rows whose recall at the moment `at` is taken back;
+        `summaries` and `personality` as they were before it. A set that it made anew is emptied, and its rows wait again.
         """
         with self._lock:
             events = [{"op": "untouch", "rows": [int(r) for r in touched], "at": _iso(to_instant(at))}] if touched else []
+            before = {summary.number: summary for summary in summaries}
+            for number, made in self._contents.summaries.items():
+                old = before.get(number)
+                if old != made and (old is None or not old.stale):
+                    text, rows, when = (old.text, old.rows, old.at) if old else ("", (), made.at)
+                    events.append({"op": "summary", "number": number, "text": text, "rows": list(rows), "at": _iso(when)})
+            if personality != self.personality:
+                events.append({"op": "personality", "text": personality})
             events += self._deleted(row) if row is not None and row in self else []
             self._commit([*events, {"op": "answered"}])
 

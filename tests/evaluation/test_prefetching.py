@@ -23,6 +23,7 @@ from ilstma_lab.models import offline
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.prefetch.policies import DemandLru, NextRows, NoPrefetch, standard_policies
 from ilstma_lab.prefetch.score import PlaceTerm
+from ilstma_lab.prefetch.selection import Selection
 from ilstma_lab.prefetch.window import WindowPrefetch
 from ilstma_lab.retrieval.recall import BranchA, BranchB, Recall
 from ilstma_lab.trace import Verdict
@@ -110,6 +111,33 @@ def test_a_hit_keeps_the_cache_and_a_miss_empties_it_even_for_no_prefetch():
     assert hits(run) == [False, True, True, True, False]
     assert run.served[4].cache == (1, 2, 3)
     assert not any(hits(replay_policy(workload(0, 0, 0), NoPrefetch())))
+
+
+class Chooses:
+    def __init__(self, rows, trigger="miss"):
+        self.rows, self.trigger = rows, trigger
+
+    def select(self, context):
+        return self.rows
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (NextRows, "an object with a method"),
+        (lambda context: None, "an object with a method"),
+        (Chooses(Selection.of([1]), trigger="sometimes"), "'miss' or 'every'"),
+        (Chooses((1, 2)), "must return a Selection"),
+        (Chooses(Selection.of([99, -1])), "does not hold"),
+    ],
+)
+def test_a_prefetcher_that_cannot_be_used_is_refused(policy, message):
+    with pytest.raises(InputError, match=message):
+        replay_policy(workload(0, 1), policy)
+
+
+def test_a_row_that_is_chosen_twice_lies_in_the_cache_once():
+    assert replay_policy(workload(0, 1), Chooses(Selection.of([1, 1]))).served[1].cache == (1,)
 
 
 def test_any_or_all_gold_rows_must_lie_in_the_cache():
@@ -235,6 +263,22 @@ def test_a_sweep_does_not_write_into_another_file(two, tmp_path):
     assert (tmp_path / "notes.txt").read_text() == "my notes\n"
 
 
+@pytest.mark.parametrize("text", ["one precious line", '{"a": 1}', '{"key": "a"}\nmy notes', "a\nb", '{"key": "a"}\n', "\udcff"])
+def test_a_file_that_is_no_sweep_is_refused_and_left_as_it_is(two, tmp_path, text):
+    given = tmp_path / "diary.txt"
+    given.write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = given.read_bytes()
+    with pytest.raises(FormatError, match="nothing was written"):
+        sweep(two, SMALL.settings(), jobs=1, path=given)
+    assert given.read_bytes() == before
+
+
+def test_a_sweep_of_nothing_is_refused(two):
+    for workloads, settings_ in (([], SMALL.settings()), (two, {})):
+        with pytest.raises(InputError, match="at least one"):
+            sweep(workloads, settings_)
+
+
 def test_other_data_are_swept_anew(two, tmp_path):
     sweep(two, SMALL.settings(), jobs=1, path=tmp_path / "s.jsonl")
     other = [replace(two[0], accesses=two[0].accesses[::-1])]
@@ -287,6 +331,10 @@ def test_the_command_prints_the_table_and_goes_on_with_a_sweep(capsys, tmp_path,
     csv = tmp_path / "policies.csv"
     args = parser.parse_args(["evaluate", "prefetch", "--data", "travel", "--card", "--csv", str(csv)])
     assert args.run(args) == 0
+    for data, message in (("travel", "travel has one"), (",", "names no data set"), ("travel,bogus", "no data set")):
+        bad = parser.parse_args(["evaluate", "prefetch", "--data", data, "--sweep", str(tmp_path / "s.jsonl")])
+        with pytest.raises(InputError, match=message):
+            bad.run(bad)
     out = capsys.readouterr().out
     assert "travel: 18 questions with gold" in out
     assert "compulsory" in out
