@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ilstma_lab import ILSTMA, ManualClock, MemoryTable, Turn
+from ilstma_lab import ILSTMA, Config, ManualClock, MemoryTable, Turn
 from ilstma_lab.clock import DAY, Clock, ShiftedClock, SystemClock
 from ilstma_lab.errors import IlstmaError, InputError
 from ilstma_lab.models import endpoint
@@ -34,7 +34,7 @@ def run(args: Namespace) -> int:
         raise InputError("--base-url needs --model: name the language model to ask there")
     models = endpoint(args.model, base_url=args.base_url) if args.model else None
     with MemoryTable.load(args.table) as table:
-        chat = TerminalChat(ILSTMA(table, models=models, clock=clock_for(table)))
+        chat = TerminalChat(ILSTMA(table, Config.measured(), models=models, clock=clock_for(table)))
         chat.greet()
         for typed in _lines():
             if typed in (":quit", ":q"):
@@ -92,8 +92,7 @@ class TerminalChat:
             case ":days":
                 self._days(rest.strip())
             case ":undo":
-                turn = self.lab.undo()
-                _say(f"Taken back: “{turn.question}”")
+                self._undo()
             case ":retry":
                 self._tell(self.lab.retry(on_event=_show_piece))
             case _ if command.startswith(":"):
@@ -117,6 +116,14 @@ class TerminalChat:
         else:
             reason = why(turn)
             _say(f"{reason.title}: {text_of(reason.sentence)}")
+
+    def _undo(self) -> None:
+        if self.lab.table.unanswered:
+            question, _ = self.lab.table.unanswered
+            self.lab.table.close_turn(None, None)
+            _say(f"Let go of what was left unanswered: “{question}”")
+        else:
+            _say(f"Taken back: “{self.lab.undo().question}”")
 
     def _days(self, given: str) -> None:
         if not given.isdecimal() or not 0 < int(given) <= 36_500:

@@ -7,7 +7,7 @@ from argparse import Namespace
 from datetime import datetime
 from pathlib import Path
 
-from ilstma_lab import ILSTMA, ManualClock, MemoryTable, SystemClock, Turn
+from ilstma_lab import ILSTMA, Config, ManualClock, MemoryTable, SystemClock, Turn
 from ilstma_lab.errors import InputError
 from ilstma_lab.importers import Imported, conversations, load_dialogues
 from ilstma_lab.memory.storage import TableFile
@@ -28,7 +28,7 @@ def ask(args: Namespace) -> int:
     models = endpoint(args.model, base_url=args.base_url) if args.model else None
     with MemoryTable.load(args.table) as table:
         now = args.at or _now(table)
-        lab = ILSTMA(table, models=models, clock=ManualClock(now))
+        lab = ILSTMA(table, Config.measured(), models=models, clock=ManualClock(now))
         turn = lab.ask(args.question, remember=not args.no_remember, on_event=None if args.json else _print_piece)
     print(turn.to_json(indent=1) if args.json else "")  # the end of the streamed line
     if turn.failure:

@@ -107,6 +107,12 @@ def test_ctrl_c_stops_the_answer_and_keeps_the_question(capsys):
     assert lab.table.unanswered[0] == "violin?"
     chat.greet()
     assert "Left unanswered: “violin?”" in capsys.readouterr().err
+    chat.take("astronomy?")
+    chat.lab.models.responder.script["chess?"] = KeyboardInterrupt()
+    chat.take("chess?")
+    chat.take(":undo")
+    assert "Let go of what was left unanswered: “chess?”" in capsys.readouterr().err
+    assert [turn.question for turn in chat.lab.turns] == ["astronomy?"]
 
 
 def test_a_chat_that_travelled_goes_on_from_there_and_time_has_an_end(path, capsys):

@@ -113,6 +113,12 @@ class ShortTermMemory:
         return HistoryTurn(*self.table.sides(turn.row), turn.at, turn.row)
 
     @property
+    def cache_shown(self) -> tuple[MemoryEntry, ...]:
+        """The rows of the cache that stand in a prompt: those that the token budget left."""
+        shown = next(view.rows for view in self.views() if view.name == "cache")
+        return tuple(row for row in self.cache if row.index in shown)
+
+    @property
     def relevant(self) -> tuple[MemoryEntry, ...]:
         """The recalled rows, best first; only on a miss."""
         return tuple(self.table[row] for row in self._relevant if row in self.table)

@@ -94,7 +94,7 @@ class ExtractiveJudge:
         if repeated := _repeated(query, memory):
             reason = "the same question was answered before, and nothing has been told since"
             return self._verdict(query, memory, repeated, reason=reason)
-        told = [row for row in memory.cache if row.kind == "told"]
+        told = [row for row in memory.cache_shown if row.kind == "told"]
         if not told:
             return self._verdict(query, memory, (), reason=f"the cache is empty, and {_LIMIT}")
         days = named_days(query.text, query.at.date())

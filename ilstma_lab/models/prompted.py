@@ -55,7 +55,7 @@ class PromptedJudge:
 
     def judge(self, query: Query, memory: ShortTermMemory) -> Verdict:
         """Return hit or miss; a reply that cannot be read twice is a miss, and the reason says so."""
-        shown = {row.index for row in memory.cache} | {turn.row for turn in memory.history if turn.row is not None}
+        shown = {row.index for row in memory.cache_shown} | {turn.row for turn in memory.history if turn.row is not None}
         if self.calls == 1:
             found, calls = _ask(self.chat, prompts.judge(query, memory), "judge", _has_verdict)
             return _verdict(found, found, shown, calls)

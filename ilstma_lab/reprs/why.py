@@ -76,7 +76,7 @@ def referee(recall: Recall) -> tuple[Sentence, Sentence]:
             asked = ("Is there a row ", Row(index, "none"), "?") if index is not None else ("Does A name a row?",)
             return asked, ("No: recall B’s, ", *taken)
         case "unread":
-            return ("Did A name a row?",), ("It had nothing to say: recall B’s, ", *taken)
+            return ("Did A name a row?",), (f"It {_silence(recall)}: recall B’s, ", *taken)
         case _:
             return ("Is there a row to find?",), ("No: nothing is recalled",)
 
@@ -158,9 +158,13 @@ def _after_recall(recall: Recall) -> Sentence:
             said = (" (", Row(branch_a.reading.index, "none"), ")") if branch_a.reading.index is not None else ()
             return ("A named no real row", *said, ", B ranked ", *winners, ": the referee took B’s.")
         case "unread":
-            return ("A had nothing to say, B ranked ", *winners, ": the referee took B’s.")
+            return (f"A {_silence(recall)}, B ranked ", *winners, ": the referee took B’s.")
         case _:
             return ("The table holds no row to find.",)
+
+
+def _silence(recall: Recall) -> str:
+    return "could not read" if recall.branch_a.error else "had nothing to say"
 
 
 def _alone(recall: Recall) -> str:

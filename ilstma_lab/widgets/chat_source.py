@@ -94,7 +94,7 @@ def thought_by(lab: ILSTMA, models: Models | None) -> ILSTMA:
 def table_lab(path: str | os.PathLike[str]) -> ILSTMA:
     """Return a lab over a table's file, to which every turn is written; its clock runs, on from the table's end."""
     table = MemoryTable.load(path)
-    return ILSTMA(table, clock=clock_for(table))
+    return ILSTMA(table, Config.measured(), clock=clock_for(table))
 
 
 def lab_of(
@@ -120,7 +120,7 @@ def lab_of(
         refuse_to_replace(to)  # another may have come while the rows were embedded
         table.save(to)
         table = MemoryTable.load(to)
-    return ILSTMA(table, models=models, clock=clock_for(table))
+    return ILSTMA(table, Config.measured(), models=models, clock=clock_for(table))
 
 
 def refuse_to_replace(path: str | os.PathLike[str]) -> None:

@@ -192,3 +192,14 @@ def test_a_turn_that_was_not_stored_stays_in_the_history():
     memory.push(HistoryTurn("not stored", "fine", START, row=None))
     memory.table.add(said("b"))
     assert memory.history[0].user == "not stored"
+
+
+def test_a_row_of_the_cache_that_the_budget_cut_is_not_shown_to_the_judge():
+    memory = ShortTermMemory(
+        table_of(*(f"row {number} tells of a boat that leaks at the stern" for number in range(8))),
+        SegmentLimits(token_budget=50),
+    )
+    memory.fill_cache([ScoredRow(row, 1.0, 1.0, 0.0, 0, chosen=True) for row in range(6)])
+    shown = next(view.rows for view in memory.views() if view.name == "cache")
+    assert 0 < len(shown) < 6
+    assert tuple(row.index for row in memory.cache_shown) == shown

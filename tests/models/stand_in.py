@@ -46,6 +46,10 @@ class Memory:
     summary: str = ""
     table: dict = field(default_factory=dict)
 
+    @property
+    def cache_shown(self):
+        return self.cache
+
     def render(self, language="en", **_):
         rows = "\n".join(f"[{row.index}] {row.text}" for row in self.cache + self.relevant)
         return f"{fence('summary', self.summary)}\n{fence('cache', rows)}"
