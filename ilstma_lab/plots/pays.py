@@ -24,7 +24,7 @@ def pays_spec(model: TimeModel, ratios: Mapping[str, Band | float], *, chosen: s
 
     `ratios` are hit ratios by name, with a band where there is one; `chosen` is marked in ink.
     """
-    means = {name: float(getattr(ratio, "mean", ratio)) for name, ratio in ratios.items()}
+    means = {name: _mean(ratio) for name, ratio in ratios.items()}
     right = _right(model, means)
     without, at = model.full_seconds, model.mean_seconds
     low, high = min(at(right), without), max(at(0.0), without)
@@ -59,7 +59,7 @@ def pays_spec(model: TimeModel, ratios: Mapping[str, Band | float], *, chosen: s
 
 
 def even_words(model: TimeModel) -> str:
-    """Return from which hit ratio on the cache saves time, in words.
+    """Return from which hit ratio on the cache saves time, as words that follow "the cache" or "it".
 
     >>> from ilstma_lab.evaluation.timing import TimeModel
     >>> even_words(TimeModel(1.0, 4.0)), even_words(TimeModel(5.0, 4.0))
@@ -67,7 +67,11 @@ def even_words(model: TimeModel) -> str:
     """
     if model.break_even > 1:
         return "never pays"
-    return f"breaks even at {100 * model.break_even:.1f} %" if model.break_even > 0 else "every hit pays"
+    return f"breaks even at {100 * model.break_even:.1f} %" if model.break_even > 0 else "pays from the first hit on"
+
+
+def _mean(ratio: Band | float) -> float:
+    return float(ratio.mean if hasattr(ratio, "low") else ratio)  # a numpy number has a mean too, which is a method
 
 
 def _right(model: TimeModel, means: Mapping[str, float]) -> float:
@@ -135,9 +139,9 @@ def _finding(model: TimeModel, ratio: Band | float | None) -> str:
         return "It can never pay: at no hit ratio is it faster than without"
     if ratio is None:
         return f"The cache {even_words(model)} of hits" if model.break_even > 0 else "Every hit saves time"
-    if hasattr(ratio, "low") and ratio.low <= model.break_even <= ratio.high:
+    if hasattr(ratio, "low") and model.break_even > 0 and ratio.low <= model.break_even <= ratio.high:
         return "Too close to call: the band crosses break-even"
-    gain = model.full_seconds - model.mean_seconds(float(getattr(ratio, "mean", ratio)))
+    gain = model.full_seconds - model.mean_seconds(_mean(ratio))
     return f"It saves {gain:.2f} s a question" if gain > 0 else f"It costs {-gain:.2f} s a question"
 
 

@@ -74,7 +74,7 @@ def clock_spec(selections: Sequence[Selection], *, chosen: int, since: str) -> S
     for day, selection in enumerate(selections):
         for rank, index in enumerate(selection.chosen, 1):
             place[rows.index(index), day] = rank
-    last = max(place.max(), 2.0)
+    last = max(place.max(initial=0), 2.0)
     first = 0.5 / last
     heat = {
         "type": "heatmap",
@@ -221,6 +221,8 @@ def _last_in(selection: Selection) -> str:
 
 def _changes(selections: Sequence[Selection]) -> str:
     sets = [set(selection.chosen) for selection in selections]
+    if not any(sets):
+        return f"Within {len(sets) - 1} days nothing is cached"
     days = [day for day in range(1, len(sets)) if sets[day] != sets[day - 1]]
     if not days:
         return f"Within {len(sets) - 1} days the choice stays the same"

@@ -66,7 +66,7 @@ def _named(spec: Spec) -> Iterator[dict]:
 
 
 def _curve_table(x: tuple, traces: list[dict], meta: dict) -> Table:
-    step = -(-len(x) // _MOST_ROWS)
+    step = max(1, -(-len(x) // _MOST_ROWS))
     columns = [np.asarray(trace["y"]).tolist() for trace in traces]
     rows = [[x[at], *(column[at] for column in columns)] for at in range(0, len(x), step)]
     return Table((meta["x"], *(str(trace["name"]) for trace in traces)), tuple(tuple(map(_text, row)) for row in rows))

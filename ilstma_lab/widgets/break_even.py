@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from numbers import Real
 from typing import Any, ClassVar
 
+from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.bootstrap import Band
 from ilstma_lab.evaluation.claims import half_width
 from ilstma_lab.evaluation.papers import MEAN_HIT_PERCENT
@@ -35,8 +37,8 @@ class BreakEvenParameters:
 class BreakEven(Explorable):
     """Set how long judgement and full path take, and see from which hit ratio on a cache pays.
 
-    `ratios`: measured hit ratios by name, numbers or bands, shown on the line. Click a place on it, or use the arrow keys, to set
-    the hit ratio.
+    `ratios`: measured hit ratios by name, shares from 0 to 1 or bands of them, shown on the line. Click a place on it, or use
+    the arrow keys, to set the hit ratio. Raises InputError for ratios that are none, and for one named "this ratio".
     """
 
     Parameters = BreakEvenParameters
@@ -51,7 +53,7 @@ class BreakEven(Explorable):
     rows = ((("pays", 430), ("numbers", 240)),)
 
     def __init__(self, ratios: Mapping[str, Band | float] | None = None, **parameters: Any):
-        self.ratios = dict(ratios or {})
+        self.ratios = _by_name(ratios)
         self.given = "ratios" if self.ratios else ""
         super().__init__(**parameters)
 
@@ -86,10 +88,23 @@ def ratio_band(ratio: float, n: int) -> Band:
     return Band(ratio, max(0.0, ratio - half), min(1.0, ratio + half))
 
 
+def _by_name(ratios: Any) -> dict[str, Band | float]:
+    if ratios is not None and not isinstance(ratios, Mapping):
+        raise InputError(f"give ratios by name: {{'next 3': 0.3}} (got {type(ratios).__name__})")
+    named = dict(ratios or {})
+    for name, ratio in named.items():
+        shares = astuple(ratio) if isinstance(ratio, Band) else (ratio,)
+        if not isinstance(name, str) or name == _YOURS:
+            raise InputError(f"a ratio needs a name of its own, a text that is not {_YOURS!r} (got {name!r})")
+        if not all(isinstance(share, Real) and 0 <= share <= 1 for share in shares):
+            raise InputError(f"ratios are shares from 0 to 1: {name!r} is {ratio!r}")
+    return named
+
+
 def _finding(model: TimeModel, band: Band) -> str:
     if model.break_even > 1:
         return "It can never pay: even if every question hit, it would not be faster than without"
-    if band.low < band.high and band.low <= model.break_even <= band.high:
+    if model.break_even > 0 and band.low < band.high and band.low <= model.break_even <= band.high:
         return _kept(f"Too close to call: it {even_words(model)} of hits, inside the band of this ratio")
     gain = model.full_seconds - model.mean_seconds(band.mean)
     word = "saves" if gain > 0 else "costs"

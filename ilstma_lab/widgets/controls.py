@@ -7,6 +7,7 @@ import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from numbers import Integral, Real
 from typing import Any
 
 import ipywidgets
@@ -75,10 +76,17 @@ class Control:
         """Return what a control's `value` means."""
         return value
 
+    def taken(self, value: Any) -> Any:
+        """Return a `value` that can be taken as the parameter holds it."""
+        return type(value)(value)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Slider(Control):
-    """A number between bounds. A tick marks the default; `live=False` reports on release only; `log`: steps are decades."""
+    """A number between bounds. A tick marks the default; `live=False` reports on release only; `log`: steps are decades.
+
+    `whole` takes no fractions. `meaning` stands in messages where bounds would say nothing, as of a row's index.
+    """
 
     low: float
     high: float
@@ -87,22 +95,31 @@ class Slider(Control):
     digits: int
     live: bool
     log: bool = False
+    whole: bool = False
+    meaning: str = ""
 
     def problem(self, value: Any) -> str:
         """Return why `value` cannot be taken, "" where it can."""
-        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        return "" if number and self.low <= value <= self.high else f"must be a number from {self.low:g} to {self.high:g}"
+        number = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+        if number and self.low <= value <= self.high and (not self.whole or value == int(value)):
+            return ""
+        kind = "a whole number" if self.whole else "a number"
+        return f"must be {self.meaning or f'{kind} from {self.low:.12g} to {self.high:.12g}'}"
+
+    def taken(self, value: float) -> float:
+        """Return a `value` that can be taken as the parameter holds it: a whole number, or one that takes fractions later."""
+        return int(value) if self.whole else float(value)
 
     def heard(self, value: float, current: float) -> float:
         """Return what a control's `value` means: the step nearest to the present value is no change."""
         low, high, number = (math.log10(part) if self.log else part for part in (self.low, self.high, current))
         stands = _on_step(number, low, high, self.step)
         stands = 10**stands if self.log else stands
-        return current if math.isclose(value, stands, rel_tol=1e-9) else type(current)(float(f"{value:.8g}"))
+        return current if math.isclose(value, stands, rel_tol=1e-9) else self.taken(float(f"{value:.8g}"))
 
     def _place(self, value: float) -> float:
         low, high, at = (math.log10(number) if self.log else number for number in (self.low, self.high, value))
-        return (at - low) / (high - low)
+        return (at - low) / (high - low) if high > low else 0.0
 
     def widget(self, default: float) -> ipywidgets.Widget:
         """Return the control, at its default."""
@@ -115,9 +132,8 @@ class Slider(Control):
         if self.log:
             ends = {"min": math.log10(self.low), "max": math.log10(self.high)}
             return _LogSlider(value=default, base=10, readout_format=f".{self.digits}g", **ends, **shared)
-        whole = isinstance(default, int)
-        kind = ipywidgets.IntSlider if whole else _FloatSlider
-        written = "d" if whole else f".{self.digits}f"
+        kind = ipywidgets.IntSlider if self.whole else _FloatSlider
+        written = "d" if self.whole else f".{self.digits}f"
         return kind(value=default, min=self.low, max=self.high, readout_format=written, **shared)
 
 
@@ -163,9 +179,9 @@ class Press(Switch):
 def slider(
     default: float, low: float, high: float, step: float, *, label: str, unit: str = "", digits: int = 1, **more: Any
 ) -> Any:
-    """Return a field with a slider; an int default makes it whole. `more`: about, shown, when, live, log."""
-    live = more.pop("live", True)
-    return _field(default, Slider(label=label, low=low, high=high, step=step, unit=unit, digits=digits, live=live, **more))
+    """Return a field with a slider; an int default makes it whole. `more`: about, shown, when, live, log, meaning."""
+    more = {"live": True, "whole": isinstance(default, Integral), **more}
+    return _field(default, Slider(label=label, low=low, high=high, step=step, unit=unit, digits=digits, **more))
 
 
 def choice(default: Any, options: Mapping[str, Any], *, label: str = "", dropdown: bool = False, **more: Any) -> Any:
@@ -209,7 +225,7 @@ def checked(parameters: type, values: Mapping[str, Any]) -> Any:
         problems += [f"{name} {problem} (got {value!r})"] if problem else []
     if problems:
         raise InputError(f"{'; '.join(problems)}. Parameters: {', '.join(controls)}")
-    return parameters(**{name: type(value)(value) for name, value in values.items()})
+    return parameters(**{name: controls[name].taken(value) for name, value in values.items()})
 
 
 def _field(default: Any, control: Control) -> Any:

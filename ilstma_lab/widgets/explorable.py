@@ -102,10 +102,15 @@ class Explorable(ipywidgets.VBox):
         return self._screen.drawing
 
     def set(self, **values: Any) -> None:
-        """Set several parameters at once. Raises InputError for values that cannot be taken, and whatever computing raises."""
-        self._go(checked(self.Parameters, {**asdict(self.parameters), **values}))
-        if self.error is not None:
-            raise self.error
+        """Set several parameters at once. Raises InputError for values that cannot be taken, and whatever computing raises.
+
+        After an error all stands as before.
+        """
+        before = self.parameters
+        self._go(checked(self.Parameters, {**asdict(before), **values}))
+        if (error := self.error) is not None:
+            self._go(before, old=before)
+            raise error
 
     def reset(self) -> None:
         """Return to the defaults."""
@@ -184,7 +189,10 @@ class Explorable(ipywidgets.VBox):
             self.preset(name)
 
     def _pick(self, figure: str, pick: Pick) -> None:
-        asked = self.parameters if pick.kind == "leave" else self.picked(figure, pick, self.parameters)
+        try:
+            asked = self.parameters if pick.kind == "leave" else self.picked(figure, pick, self.parameters)
+        except Exception as error:
+            return self._fail(error)
         if asked is None:
             return
         if pick.kind in ("hover", "leave"):

@@ -137,7 +137,7 @@ def packed(value: Any) -> Any:
         return value.item()
     if not isinstance(value, np.ndarray):
         return value
-    if value.dtype.kind not in "fiu":
+    if value.dtype.kind not in "fiu" or not value.size:  # of nothing there are no bytes to send
         return value.tolist()
     small = np.ascontiguousarray(value, dtype="<f4" if value.dtype.kind == "f" else "<i4")
     return {"dtype": small.dtype.str[1:], "bdata": memoryview(small).cast("B"), "shape": ",".join(map(str, small.shape))}

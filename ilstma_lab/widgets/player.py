@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import traitlets
@@ -37,9 +37,10 @@ class Player(Drawn):
     step = traitlets.Int()
 
     def __init__(self, turns: Turn | Sequence[Turn], *, turn: int = -1, step: int | None = None, show: str = ""):
-        self.turns = (turns,) if isinstance(turns, Turn) else tuple(turns)
+        self.turns = (turns,) if isinstance(turns, Turn) else tuple(turns) if isinstance(turns, Iterable) else ()
         if not self.turns or not all(isinstance(each, Turn) for each in self.turns):
             raise InputError("the player needs a Turn, or several: turn = lab.ask(...), or lab.turns after the first question")
+        self._single = isinstance(turns, Turn)
         self._shown = ""
         self._filled_by = [selection for _, selection in with_prefetch(self.turns)]
         self.set_trait("turn", turn)
@@ -70,11 +71,10 @@ class Player(Drawn):
         return {"turn": self.turn, "step": self.step, "show": self._shown}
 
     def python(self) -> str:
-        """Return the code that shows this again."""
-        many = len(self.turns) > 1
-        given = ["lab.turns" if many else "lab.turns[-1]"] + ([f"turn={self.turn}"] if many else []) + [f"step={self.step}"]
-        given += [f"show={self._shown!r}"] if self._shown else []
-        about = f"  # {line(self.current.question, 60)!r}"
+        """Return the code that shows this again; `turn` or `turns` in it is what was given here."""
+        given = ["turn"] if self._single else ["turns", f"turn={self.turn}"]
+        given += [f"step={self.step}"] + ([f"show={self._shown!r}"] if self._shown else [])
+        about = f"  # the turn that asks {line(self.current.question, 60)!r}"
         return f"from ilstma_lab.widgets import Player\n\nPlayer({', '.join(given)}){about}\n"
 
     def html(self) -> Html:

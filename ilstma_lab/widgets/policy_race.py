@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from itertools import count as numbers
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from ilstma_lab.reprs.parts import badge, chip, chips
 from ilstma_lab.reprs.words import count, line
 from ilstma_lab.widgets.controls import choice, slider
 from ilstma_lab.widgets.explorable import Drawing, Explorable, Pick
+from ilstma_lab.widgets.given import workloads_of
 
 ORACLE = "window oracle"
 _RACERS = (
@@ -43,9 +46,10 @@ from ilstma_lab.prefetch.policies import standard_policies
 class PolicyRace(Explorable):
     """Move through the questions of a conversation and see which policy had a row ready that answers.
 
-    `workloads`: what `workload_of` or `generate` return, one or several. `policies`: prefetchers of yours by name; they come
-    first, and one with the name of a usual one takes its place. Click a cell of the upper figure, or go there with the arrow
-    keys: left and right to another question, up and down to another policy, which is then the one in colour.
+    `workloads`: what `workload_of` or `generate` return, one or several; of one name the second is shown with a 2.
+    `policies`: prefetchers of yours by name; they come first, and one with the name of a usual one takes its place. Click a
+    cell of the upper figure, or go there with the arrow keys: left and right to another question, up and down to another
+    policy, which is then the one in colour.
     """
 
     eyebrow = "Prefetch lab, policies"
@@ -59,12 +63,12 @@ class PolicyRace(Explorable):
         policies: Mapping[str, Prefetcher] | None = None,
         **parameters: Any,
     ):
-        single = isinstance(workloads, Workload)
-        self.workloads = {workload.name: workload for workload in ((workloads,) if single else workloads) if len(workload)}
-        if not self.workloads:
-            raise InputError("no question of these workloads has a row that answers it: there is nothing to hit")
-        self.policies = dict(policies or {})
-        self.given = ("workload" if single else "workloads") + (", policies" if self.policies else "")
+        several = workloads_of(workloads)
+        self._names = _own_names([workload.name for workload in several])
+        self.workloads = {name: workload for name, workload in zip(self._names, several, strict=True) if len(workload)}
+        self.policies = _by_name(policies)
+        given = "workload" if isinstance(workloads, Workload) else "workloads"
+        self.given = given + (", policies" if self.policies else "")
         self.Parameters = _parameters(self.workloads, len(self._racers(3, 5)) + 1)
         self._runs: dict[tuple[str, int, int], dict[str, PrefetchRun]] = {}
         super().__init__(**parameters)
@@ -120,12 +124,35 @@ class PolicyRace(Explorable):
         return {**self.policies, **{name: policy for name, policy in chosen.items() if name not in self.policies}}
 
     def _code(self, p: Any) -> str:
-        picked = f"workload = next(workload for workload in workloads if workload.name == {p.topic!r})\n"
+        picked = f"workload = workloads[{self._names.index(p.topic)}]  # {line(p.topic, 60)!r}\n"
         usual = f"standard_policies(k={p.k}, offset={p.offset})"
         return _CODE.format(
             workload=picked if self.given.startswith("workloads") else "",
             racers=f"{{**{usual}, **policies}}" if self.policies else usual,
         )
+
+
+def _own_names(names: Sequence[str]) -> list[str]:
+    """Return `names` with a number behind each that stood before.
+
+    >>> _own_names(["chat", "walk", "chat"])
+    ['chat', 'walk', 'chat (2)']
+    """
+    own: list[str] = []
+    for name in names:
+        own.append(next(one for one in chain([name], (f"{name} ({number})" for number in numbers(2))) if one not in own))
+    return own
+
+
+def _by_name(policies: Any) -> dict[str, Prefetcher]:
+    named = dict(policies) if isinstance(policies, Mapping) else {}
+    if (policies is not None and not isinstance(policies, Mapping)) or not all(
+        isinstance(name, str) and hasattr(policy, "select") for name, policy in named.items()
+    ):
+        raise InputError("give policies by name, each with a select(context): {'mine': NextRows(k=3)}")
+    if ORACLE in named:
+        raise InputError(f"{ORACLE!r} is the name of the oracle, which always runs: give your policy another")
+    return named
 
 
 def _parameters(workloads: Mapping[str, Workload], racers: int) -> type:
@@ -136,7 +163,7 @@ def _parameters(workloads: Mapping[str, Workload], racers: int) -> type:
         """The conversation, how far the race has gone, what all caches have in common; hidden: the policy in colour."""
 
         topic: str = choice(next(iter(workloads)), {name: name for name in workloads}, label="Conversation", dropdown=True)
-        question: int = slider(longest, 1, longest, 1, label="Question", about="the race so far")
+        question: int = slider(longest, 1, max(longest, 2), 1, label="Question", about="the race so far")
         k: int = slider(3, 1, 8, 1, label="k", about="rows cached", unit="rows")
         offset: int = slider(5, 1, 20, 1, label="Offset", about="ILSTMA's window and the oracle's", unit="rows")
         racer: int = slider(0, 0, racers - 1, 1, label="Policy", shown=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 
     from ilstma_lab.engine import ILSTMA
 
+_GIVEN = {
+    "topics": "topics: as load_dataset returns them",
+    "report": "report: as evaluate_referee returns it",
+    "cases": "cases: as case_of returns them",
+}
 _CSS = (files("ilstma_lab") / "widgets" / "static" / "retrieval_cases.css").read_text(encoding="utf-8")
 
 
@@ -76,7 +81,8 @@ class RetrievalCases(ipywidgets.VBox):
         config: Config | None = None,
         models: Models | None = None,
     ):
-        self.report = _report(cases, config, models)
+        self.report, given = _report(cases, config, models)
+        self._made_by = ("RetrievalCases", [given, *_options(config=config, models=models)], _GIVEN[given])
         if not self.report.cases:
             raise InputError(
                 "there is no case to show: give topics whose questions have gold rows, or RetrievalCases.of(lab, question)"
@@ -94,11 +100,16 @@ class RetrievalCases(ipywidgets.VBox):
     @classmethod
     def of(cls, lab: ILSTMA, question: str | Recall) -> RetrievalCases:
         """Return the case of one question, as `lab` would recall for it now, or of a recall that it made. Nothing is touched."""
-        if isinstance(question, str):
-            if is_blank(question):
-                raise InputError("the question is blank: type something to look for")
-            question = lab.retriever.retrieve(question, lab.table, now=lab.clock.now())
-        return cls([case_of(question, lab.table)])
+        if not hasattr(lab, "retriever"):
+            raise InputError(f"give a lab: RetrievalCases.of(lab, question) (got {type(lab).__name__})")
+        if not isinstance(question, str | Recall):
+            raise InputError(f"give a question, or a recall such as lab.turns[-1].recall (got {type(question).__name__})")
+        if isinstance(question, str) and is_blank(question):
+            raise InputError("the question is blank: type something to look for")
+        asked = isinstance(question, str)
+        recall = lab.retriever.retrieve(question, lab.table, now=lab.clock.now()) if asked else question
+        about = "" if asked else f"the recall for {line(recall.question, 60)!r}"
+        return cls([case_of(recall, lab.table)])._as("of", ["lab", repr(question) if asked else "recall"], about)
 
     @classmethod
     def example(
@@ -107,7 +118,7 @@ class RetrievalCases(ipywidgets.VBox):
         """Return a bundled topic as the offline reader reads it, and scripted readings that name no real row, marked as such."""
         from ilstma_lab.widgets.retrieval_example import example_report
 
-        return cls(example_report(config, models=models), case=case)
+        return cls(example_report(config, models=models), case=case)._as("example", _options(config=config, models=models))
 
     # -- from Python -----------------------------------------------------------------------------------------------------
 
@@ -119,8 +130,8 @@ class RetrievalCases(ipywidgets.VBox):
     def show(self, case: int | str) -> None:
         """Open a case by its place or its id. Raises InputError where there is none."""
         known = [each.id for each in self.report.cases]
-        at = (known.index(case) if case in known else None) if isinstance(case, str) else case
-        if at is None or not 0 <= at < len(self.report.cases):
+        at = known.index(case) if isinstance(case, str) and case in known else case
+        if not isinstance(at, int) or isinstance(at, bool) or not 0 <= at < len(known):
             raise InputError(f"no case {case!r}; there are {len(known)}, by place from 0 or by id: {line(', '.join(known), 80)}")
         self.choice = replace(self.choice, at=at)
         self._update()
@@ -137,6 +148,8 @@ class RetrievalCases(ipywidgets.VBox):
 
     def step(self, by: int) -> None:
         """Open the next case (1) or the one before (-1) among those that are filtered; at the end nothing happens."""
+        if by not in (1, -1):
+            raise InputError(f"a step is 1 or -1 (got {by!r}): show(case) opens any case")
         at = self.choice.step(self.report.cases, by)
         if at is not None:
             self.show(at)
@@ -181,11 +194,20 @@ class RetrievalCases(ipywidgets.VBox):
             "forth": choice.step(cases, 1) is not None,
             **gallery(cases, choice),
         }
-        code = "cases.to_frame()  # one row a case"
+        code = self._python(".to_frame()")
         self._foot.put(code=code, python=self._python(), state=json.dumps(self.state(), ensure_ascii=False))
 
-    def _python(self) -> str:
-        return f"from ilstma_lab.widgets import RetrievalCases\n\nRetrievalCases(cases, case={self.case.id or self.choice.at!r})"
+    def _as(self, way: str, arguments: list[str], about: str = "") -> RetrievalCases:
+        """Say in the code that a classmethod made these."""
+        self._made_by = (f"RetrievalCases.{way}", arguments, about)
+        self._update()
+        return self
+
+    def _python(self, then: str = "") -> str:
+        made, arguments, about = self._made_by
+        opened = [f"case={self.case.id or self.choice.at!r}"] if made != "RetrievalCases.of" and not then else []
+        call = f"{made}({', '.join([*arguments, *opened])}){then}"
+        return f"from ilstma_lab.widgets import RetrievalCases\n\n{call}" + (f"  # {about}" if about else "")
 
     def _receive(self, message: dict[str, Any]) -> None:
         """Do what was pressed; what does not fit is ignored."""
@@ -200,13 +222,18 @@ class RetrievalCases(ipywidgets.VBox):
                 self.filter(self.choice.only, lost=not self.choice.lost)
 
 
-def _report(given: Any, config: Config | None, models: Models | None) -> RefereeReport:
+def _options(**given: Any) -> list[str]:
+    return [f"{name}={name}" for name, value in given.items() if value is not None]
+
+
+def _report(given: Any, config: Config | None, models: Models | None) -> tuple[RefereeReport, str]:
+    """Return the report, and the name under which code shows what was given."""
     if isinstance(given, RefereeReport):
-        return given
-    several = [given] if isinstance(given, Topic | Case) else list(given)
+        return given, "report"
+    several = [given] if isinstance(given, Topic | Case) else list(given) if isinstance(given, Iterable) else [given]
     if several and all(isinstance(each, Topic) for each in several):
         data = line(", ".join(topic.name for topic in several), 60)
-        return evaluate_referee(several, config, models=models, data=data)
+        return evaluate_referee(several, config, models=models, data=data), "topics"
     if not all(isinstance(each, Case) for each in several):
         raise InputError("give topics (load_dataset), a RefereeReport (evaluate_referee) or cases (case_of)")
-    return RefereeReport("", "", "as given", tuple(several))
+    return RefereeReport("", "", "as given", tuple(several)), "cases"

@@ -42,8 +42,12 @@ class StripParameters:
     form: str = choice("nearness", FORMS, label="Place form")
     include_centre: bool = switch(True, label="The recalled row may be cached")
     recall: bool = press(label="Recall the boxed row", about="Put the window around the row in the box")
-    recalled: int = slider(-1, -1, _MOST, 1, label="Recalled row", shown=False)
-    row: int = slider(-1, -1, _MOST, 1, label="Row", about="whose sum is shown", shown=False)
+    recalled: int = slider(
+        -1, -1, _MOST, 1, label="Recalled row", shown=False, meaning="the index of a row, or -1 for the last recall"
+    )
+    row: int = slider(
+        -1, -1, _MOST, 1, label="Row whose sum is shown", shown=False, meaning="the index of a row, or -1 for the best"
+    )
 
 
 @dataclass(frozen=True)
@@ -80,21 +84,31 @@ class ScoreStrip(Explorable):
     def __init__(self, table: MemoryTable | ILSTMA, **parameters: Any):
         lab = table if isinstance(table, ILSTMA) else None
         self.table = lab.table if lab else table
+        if not isinstance(self.table, MemoryTable):
+            raise InputError(
+                f"give a lab or a table (got {type(table).__name__}): MemoryTable.load(path) reads a file, "
+                "MemoryTable.from_dialogues makes one"
+            )
         self.given = "lab" if lab else "table"
         if not len(self.table):
             raise InputError("the table is empty: add a dialogue first, for there is no row to recall")
         last = from_microseconds(int(self.table.last_recall.max()))
         self.now = lab.clock.now() if lab else max(ManualClock.after(self.table).now(), last)
         super().__init__(**parameters)
+        self._demand_rows(StripParameters(), self.parameters)
         self._first = self.parameters.recalled
         self.recall.layout.width = "auto"
 
     def reset(self) -> None:
         """Return to the defaults, and to the row that was recalled at first."""
-        self._go(replace(StripParameters(), recalled=self._first))
+        self._go(replace(StripParameters(), recalled=self._first if self._first in self.table else -1))
 
     def settle(self, old: StripParameters, new: StripParameters) -> StripParameters:
-        """Return `new`; the button makes the boxed row the recalled one, and k is what the window has room for."""
+        """Return `new`; the button makes the boxed row the recalled one, and k is what the window has room for.
+
+        Raises InputError for a row that is not in the table, unless it was there when it was chosen.
+        """
+        self._demand_rows(old, new)
         new = replace(new, k=min(new.k, 2 * new.offset + new.include_centre))
         if not new.recall:
             return new
@@ -141,7 +155,15 @@ class ScoreStrip(Explorable):
         moments = (self.now + timedelta(days=after) for after in days)
         return tuple(setting.select(PrefetchContext(Query("", now, table.embedder), (centre,), table, now)) for now in moments)
 
+    def _demand_rows(self, old: StripParameters, new: StripParameters) -> None:
+        for name in ("recalled", "row"):
+            row = getattr(new, name)
+            if row not in (-1, getattr(old, name)) and row not in self.table:
+                raise InputError(f"{name}: there is no row {row} in the table of {count(len(self.table), 'row')}")
+
     def _centre(self, p: StripParameters) -> int:
+        if not len(self.table):
+            raise InputError("the table has no row any more: add a dialogue, then move any control")
         if p.recalled in self.table:
             return p.recalled
         log = [record for record in self.table.recalls if record.row in self.table]

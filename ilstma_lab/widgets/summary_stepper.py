@@ -140,6 +140,11 @@ class SummaryStepper(Explorable):
             self._choices[p.similarity, p.step, p.question] = Choice(p.question, cosines, chosen)
         return self.compute(p)
 
+    def python(self) -> str:
+        """Return code that builds this stepper as it stands."""
+        name = type(self).__name__
+        return super().python().replace(f"{name}(", f"{name}.example(", 1 if self.given == "" else 0)
+
     def draw(self, p: Any, result: Shown) -> Drawing:
         """Return the panels of the step."""
         style, step = tag("style", Html(_STYLE)), result.step
@@ -201,9 +206,10 @@ class SummaryStepper(Explorable):
         lab, usual = self.given == "lab", p.similarity == self._usual
         loads = ["from ilstma_lab.evaluation.summary_replay import SummaryReplay"]
         made = ["table = lab.table"] if lab else []
-        if self.given == "dialogues":
-            loads.insert(0, "from ilstma_lab import MemoryTable")
-            made = ["table = MemoryTable.from_dialogues(dialogues)"]
+        if self.given in ("dialogues", ""):
+            loads = ["from ilstma_lab import MemoryTable", *loads]
+            loads += [] if self.given else ["from ilstma_lab.widgets.summary_example import example_dialogues"]
+            made = [f"table = MemoryTable.from_dialogues({self.given or 'example_dialogues()'})"]
         if not usual:
             loads = ["from dataclasses import replace", "", *loads, *_MERGER_LOADS]
             base = "lab.models" if lab else "offline(table.embedder)"
@@ -214,15 +220,17 @@ class SummaryStepper(Explorable):
 
 
 def _taken(source: Any) -> tuple[MemoryTable, Models, int, str]:
-    """Return the table, the models, the group size and the name under which code shows what was given."""
+    """Return the table, the models, the group size and the name under which code shows what was given, "" for the example."""
     if isinstance(source, MemoryTable):
         return source, offline(source.embedder), SummarySettings().group_size, "table"
     if hasattr(source, "table") and hasattr(source, "models"):
         return source.table, source.models, source.config.summaries.group_size, "lab"
     if isinstance(source, str | bytes) or not isinstance(source, Iterable):
         raise InputError(f"give a lab, a table or dialogues (got {type(source).__name__}); load_dialogues(path) reads files")
-    table = MemoryTable.from_dialogues(source)
-    return table, offline(table.embedder), SummarySettings().group_size, "dialogues"
+    dialogues = tuple(source)
+    table = MemoryTable.from_dialogues(dialogues)
+    given = "" if dialogues == example_dialogues() else "dialogues"
+    return table, offline(table.embedder), SummarySettings().group_size, given
 
 
 def _parameters(total: int, usual: float, *, extractive: bool) -> type:

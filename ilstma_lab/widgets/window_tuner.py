@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.bootstrap import Band
 from ilstma_lab.evaluation.papers import MEAN_HIT_PERCENT
 from ilstma_lab.evaluation.prefetch_scores import PrefetchScores, hit_band, hit_difference, prefetch_scores
@@ -26,6 +25,7 @@ from ilstma_lab.reprs.markup import Html, join, tag
 from ilstma_lab.reprs.words import count
 from ilstma_lab.widgets.controls import choice, slider, switch
 from ilstma_lab.widgets.explorable import Drawing, Explorable, Pick
+from ilstma_lab.widgets.given import workloads_of
 from ilstma_lab.widgets.prefetch_words import FORMS, setting_code
 
 OFFSETS = tuple(range(1, 21))
@@ -85,10 +85,8 @@ class WindowTuner(Explorable):
     rows = ((("map", 1),), (("pays", 390), ("numbers", 300)))
 
     def __init__(self, workloads: Workload | Sequence[Workload], **parameters: Any):
-        self.workloads = (workloads,) if isinstance(workloads, Workload) else tuple(workloads)
+        self.workloads = workloads_of(workloads)
         self.n = sum(map(len, self.workloads))
-        if not self.n:
-            raise InputError("no question of these workloads has a row that answers it: there is nothing to hit")
         self._baselines = {k: self._replay(DemandLru(k=k)) for k in KS}
         self._rivals = {k: self._replay(NextRows(k=k)) for k in KS}
         demands = [_positions(workload) for workload in self.workloads]
@@ -205,7 +203,8 @@ def _positions(workload: Workload) -> list[tuple[int, ...]]:
 
 def _finding(p: TunerParameters, result: Tuned, rival: int) -> str:
     hits, n = round(result.scores.hit_ratio * result.scores.n), result.scores.n
-    said = f"{hits} of {n} questions hit with ± {p.offset} and k = {p.k}; with the next {p.k} rows {rival}"
+    rivals = "the next row" if p.k == 1 else f"the next {p.k} rows"
+    said = f"{hits} of {n} questions hit with ± {p.offset} and k = {p.k}; with {rivals} {rival}"
     gain = result.gain
     if gain is None or hits == rival:
         return said

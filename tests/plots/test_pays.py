@@ -59,7 +59,7 @@ def test_a_band_across_the_break_even_leaves_it_open():
     [
         (TimeModel(6.0, 5.0), "never pays", {"costs"}),
         (TimeModel(6.0, 5.0, answer_seconds=5.0, judge_calls=2), "never pays", {"costs"}),
-        (TimeModel(1.0, 5.0, answer_seconds=2.0, overlap=True), "every hit pays", {"saves"}),
+        (TimeModel(1.0, 5.0, answer_seconds=2.0, overlap=True), "pays from the first hit on", {"saves"}),
         (TimeModel(1.0, 5.0), "breaks even at 20.0 %", {"costs", "saves"}),
     ],
 )
@@ -97,3 +97,9 @@ def test_a_name_is_text_and_no_markup():
 def test_the_table_holds_both_lines():
     (table,) = tables(pays_spec(PAPER, RATIOS))
     assert table.head == ("hit ratio", "no cache, s", "with the cache, s")
+
+
+def test_a_judge_that_costs_nothing_makes_a_sentence_and_is_never_too_close_to_call():
+    spec = pays_spec(TimeModel(0.0, 5.0), {"yours": Band(0.02, 0.0, 0.05), "numpy's": np.float64(0.3)}, chosen="yours")
+    assert titles(spec)[0] == "It saves 0.10 s a question"
+    assert "; it pays from the first hit on." in spec["layout"]["meta"]["description"]

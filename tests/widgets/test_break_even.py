@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
+from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.bootstrap import Band
 from ilstma_lab.evaluation.timing import TimeModel
 from ilstma_lab.widgets.break_even import BreakEven, ratio_band
@@ -48,7 +50,7 @@ def test_two_calls_and_overlap_are_the_time_models_own():
     assert lab.compute(lab.parameters).break_even == pytest.approx(1 / 3)
     assert "breaks even at 33.3 %" in finding(lab)
     lab.overlap.value = True
-    assert "every hit pays" in finding(lab)
+    assert "it pays from the first hit on" in finding(lab)
     assert "max(J, F − A)" in lab.drawing.panels["numbers"]
 
 
@@ -100,3 +102,31 @@ def test_what_is_copied_as_python_runs():
     exec(lab.python().replace("BreakEven(", "again = BreakEven("), names)
     assert names["again"].parameters == lab.parameters
     assert BreakEven({"next 3": 0.07}).python().endswith("BreakEven(ratios)")
+
+
+def test_without_a_judges_seconds_the_sentence_still_reads():
+    assert finding(BreakEven(judge=0)) == "At 35.35 % of hits the cache saves 1.83 s a question; it pays from the first hit on"
+    assert finding(BreakEven(judge=0, ratio=1.0, n=50)).startswith("At 1.00 % of hits the cache saves")
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said"),
+    [
+        ([0.3], "by name"),
+        ({0: 0.1}, "a name of its own"),
+        ({"this ratio": 0.1}, "a name of its own"),
+        ({"a": 35}, "shares from 0 to 1: 'a' is 35"),
+        ({"a": float("nan")}, "shares from 0 to 1"),
+        ({"a": "0.3"}, "shares from 0 to 1"),
+        ({"a": Band(0.3, 0.2, float("nan"))}, "shares from 0 to 1"),
+    ],
+)
+def test_what_is_no_ratio_is_refused(ratios, said):
+    with pytest.raises(InputError, match=said):
+        BreakEven(ratios)
+
+
+def test_a_ratio_may_be_a_numpy_number():
+    lab = BreakEven({"mine": np.float64(0.1)}, n=np.int64(0))
+    assert trace(lab, "dot-ratios")["x"][0] == 0.1
+    json.dumps(lab.state())

@@ -256,3 +256,41 @@ def test_an_unknown_name_says_what_there_is():
         _ = Line().speed
     with pytest.raises(InputError, match="there are line"):
         Line().figure("map")
+
+
+@pytest.mark.parametrize("value", [2.5, 10, "3", True, float("nan")])
+def test_a_whole_number_takes_no_fraction(value):
+    lab = Line()
+    with pytest.raises(InputError, match=r"steps must be a whole number from 2 to 9 \(got "):
+        lab.set(steps=value)
+    assert (lab.parameters, lab.error) == (LineParameters(), None)
+
+
+def test_numbers_are_held_as_their_parameter_is_whatever_kind_is_given():
+    lab = Line(slope=2, steps=np.int64(4))
+    lab.set(at=3.0)
+    assert lab.python().rsplit("\n", 1)[-1] == "Line(slope=2.0, steps=4, at=3)"
+    lab.slope.value = 2.5
+    assert lab.parameters.slope == 2.5, "a whole number given to a slider of fractions does not make it whole"
+
+
+def test_a_set_that_fails_leaves_all_as_it_was():
+    lab = Line(slope=2.0)
+    with pytest.raises(InputError, match="no line"):
+        lab.set(slope=0.0, steps=3)
+    assert (lab.parameters, lab.slope.value, lab.error) == (LineParameters(slope=2.0), 2.0, None)
+    assert lab._screen.head.view["error"] == ""
+    assert ys(lab) == [0, 2, 4, 6, 8]
+
+
+def test_bounds_are_written_plainly_or_said_in_words():
+    assert slider(1, 0, 2**31, 1, label="").metadata["control"].problem(-1) == "must be a whole number from 0 to 2147483648"
+    worded = slider(1, 0, 9, 1, label="", meaning="the index of a row").metadata["control"]
+    assert worded.problem(1.5) == "must be the index of a row"
+    assert slider(1, 1, 1, 1, label="").metadata["control"].widget(1).value == 1, "bounds that meet"
+
+
+def test_a_pick_that_fails_is_shown_in_the_widget():
+    lab = Line()
+    lab._pick("line", Pick("click", "y", float("nan"), 1))
+    assert "nan" in lab._screen.head.view["error"].lower()

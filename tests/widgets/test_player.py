@@ -279,7 +279,7 @@ def test_state_brings_the_player_back(turns):
     player = Player(turns, turn=2, step=6, show="segment cache")
     again = Player(turns, **json.loads(json.dumps(player.state())))
     assert again.view == player.view
-    assert "Player(lab.turns, turn=2, step=6, show='segment cache')" in player.python()
+    assert "Player(turns, turn=2, step=6, show='segment cache')" in player.python()
     compile(player.python(), "cell", "exec")
 
 
@@ -359,3 +359,14 @@ def test_g6_the_tree_refuses_what_could_load_or_run(html):
 def test_the_tree_gives_back_the_very_text():
     view = tree_of(Html('<p class="a">1 &lt; 2 &amp; <b>x</b></p><svg viewBox="0 0 1 1"></svg>'))
     assert view == [["p", {"class": "a"}, "1 < 2 & ", ["b", {}, "x"]], ["svg", {"viewBox": "0 0 1 1"}]]
+
+
+def test_the_copied_code_names_what_was_given(turns):
+    single = Player(turns[0], step=1)
+    assert f"Player(turn, step=1)  # the turn that asks {turns[0].question!r}" in single.python()
+    for several in (turns, list(turns[:1])):
+        player, names = Player(several, turn=0, step=2), {"turns": several}
+        exec(player.python().replace("Player(", "again = Player("), names)
+        assert names["again"].view == player.view
+    with pytest.raises(InputError, match="needs a Turn"):
+        Player(None)

@@ -147,3 +147,32 @@ def test_questions_that_no_row_answers_are_no_part_of_the_race(workloads):
         PolicyRace(replace(workloads[0], accesses=unanswered))
     lab = PolicyRace(replace(workloads[0], accesses=unanswered[:5] + workloads[0].accesses[5:]))
     assert np.shape(list(hits_of(lab).values()))[1] == 15
+
+
+def test_one_conversation_of_one_question_has_a_race():
+    lab = PolicyRace(generate(rows=20, questions=1, seed=3))
+    assert lab.drawing.finding.startswith("After 1 question ")
+    lab.question.value = 2
+    assert (lab.parameters.question, lab.error) == (1, None)
+
+
+def test_workloads_of_one_name_all_stand_in_the_list(workloads):
+    twins = [replace(workload, name="chat") for workload in workloads]
+    lab = PolicyRace(twins, topic="chat (2)")
+    assert list(lab.workloads.values()) == twins
+    names = {"workloads": twins}
+    exec(lab.drawing.code.rpartition("\n")[0], names)
+    assert names["workload"] is twins[1]
+
+
+def test_the_wrong_kind_is_told_what_to_give(workloads):
+    for wrong in (None, workloads[0].table):
+        with pytest.raises(InputError, match="give a workload"):
+            PolicyRace(wrong)
+    for wrong in ([NextRows(k=3)], {"mine": None}, {1: NextRows(k=3)}):
+        with pytest.raises(InputError, match="give policies by name"):
+            PolicyRace(workloads, wrong)
+    with pytest.raises(InputError, match="the oracle"):
+        PolicyRace(workloads, {ORACLE: NextRows(k=3)})
+    with pytest.raises(InputError, match=r"question must be a whole number from 1 to 20 \(got 1.5\)"):
+        PolicyRace(workloads, question=1.5)

@@ -338,3 +338,38 @@ def test_the_copied_code_and_the_state_name_the_case(cases):
     assert "case='stub-5'" in cases._foot.view["python"]
     assert json.loads(cases._foot.view["state"])["case"] == "stub-5"
     assert EMBEDDER.dim == 64
+
+
+def test_what_is_no_case_step_or_question_is_refused(cases):
+    for wrong in (1.5, True, None, -1, "none"):
+        with pytest.raises(InputError, match="no case"):
+            cases.show(wrong)
+    with pytest.raises(InputError, match="a step is 1 or -1"):
+        cases.step(0)
+    with pytest.raises(InputError, match="give a question"):
+        RetrievalCases.of(stub_lab(3), None)
+    with pytest.raises(InputError, match="give a lab"):
+        RetrievalCases.of(None, "Where?")
+    with pytest.raises(InputError, match="give topics"):
+        RetrievalCases(None)
+
+
+def test_the_copied_code_runs_or_says_what_stands_for_what(report, example):
+    lab = stub_lab(6)
+    recall = lab.retriever.retrieve("Where?", lab.table, now=lab.clock.now())
+    given = {
+        "report": RetrievalCases(report),
+        "topics": RetrievalCases(topic(), models=thinking()),
+        "lab": RetrievalCases.of(lab, "Where?"),
+        "recall": RetrievalCases.of(lab, recall),
+        "example": example,
+    }
+    names = {"report": report, "topics": topic(), "models": thinking(), "lab": lab, "recall": recall}
+    for shown in given.values():
+        code = shown._foot.view["python"]
+        exec(code.replace("\n\nRetrievalCases", "\n\nagain = RetrievalCases"), names)
+        assert names["again"].state() == shown.state()
+        assert finding(names["again"].case) == finding(shown.case)
+        assert len(eval(shown._foot.view["code"].rpartition("\n")[2], names)) == len(shown.to_frame())
+    assert given["report"]._foot.view["python"].endswith("# report: as evaluate_referee returns it")
+    assert "RetrievalCases.of(lab, recall)  # the recall for 'Where?'" in given["recall"]._foot.view["python"]

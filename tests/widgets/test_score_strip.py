@@ -234,3 +234,50 @@ def test_an_event_takes_less_than_50_ms(table):
         lab.days.value = days
         spent.append(time.thread_time() - begin)
     assert sorted(spent)[3] < 0.05
+
+
+@pytest.mark.parametrize("parameters", [{}, {"form": "literal"}, {"include_centre": False}])
+def test_a_table_of_one_row_is_shown(parameters):
+    lab = ScoreStrip(table_of(1), **parameters)
+    assert lab.error is None
+    assert lab.figure("clock").data
+    if "include_centre" in parameters:
+        assert lab.drawing.finding.startswith("A miss caches nothing here")
+        assert lab.figures["clock"].title == "Within 60 days nothing is cached"
+        lab._press("table", "")
+        assert "No row was scored" in lab.static()
+
+
+def test_a_table_that_lost_all_its_rows_says_so():
+    table = table_of(2)
+    lab = ScoreStrip(table)
+    for row in (0, 1):
+        table.delete(row)
+    lab.days.value = 3
+    assert lab._screen.head.view["error"].startswith("the table has no row any more")
+    lab._pick("strip", Pick("step", "", 1, 0))
+    lab.reset()
+    assert lab._screen.head.view["error"].startswith("the table has no row any more")
+
+
+def test_a_row_that_is_not_there_is_named(table):
+    for name in ("recalled", "row"):
+        with pytest.raises(InputError, match=f"{name}: there is no row 999"):
+            ScoreStrip(table, **{name: 999})
+    lab = ScoreStrip(table, recalled=22)
+    with pytest.raises(InputError, match="there is no row 40"):
+        lab.set(recalled=40)
+    with pytest.raises(InputError, match=r"recalled must be the index of a row, or -1 for the last recall \(got -2\)"):
+        lab.set(recalled=-2)
+    assert lab.parameters.recalled == 22
+    table.delete(22)
+    lab.days.value = 2
+    assert lab.error is None, "it was there when it was chosen"
+    lab.reset()
+    assert lab.parameters.recalled == -1
+
+
+@pytest.mark.parametrize("wrong", [None, "travel.json", []])
+def test_the_wrong_kind_is_told_what_to_give(wrong):
+    with pytest.raises(InputError, match="give a lab or a table"):
+        ScoreStrip(wrong)

@@ -258,4 +258,11 @@ def test_the_example_and_dialogues_need_no_table():
     lab = SummaryStepper.example(step=4)
     assert lab.wait(60)
     assert "2 lines of set 1 overwritten" in lab.drawing.finding
-    assert "SummaryStepper(dialogues, step=4)" in lab.python()
+    names: dict = {}
+    load, _, call = lab.drawing.code.rpartition("\n")
+    exec(load, names)
+    assert eval(call, names) == lab.compute(lab.parameters).step.parts
+    load, _, call = lab.python().rpartition("\n")
+    assert call == "SummaryStepper.example(step=4)"
+    exec(load, names)
+    assert "SummaryStepper(dialogues, step=4)" in SummaryStepper(example_dialogues()[:10], step=2).python().replace("=2", "=4")

@@ -181,3 +181,16 @@ def test_an_event_on_ilstma5_takes_less_than_50_ms():
         lab._screen.put(lab.draw(type(lab.parameters)(offset=offset), result))
         spent.append(time.thread_time() - begin)
     assert sorted(spent)[2] < 0.05
+
+
+def test_the_wrong_kind_is_told_what_to_give(workloads):
+    for wrong in (None, [], workloads[0].table, "travel", [workloads[0], None]):
+        with pytest.raises(InputError, match="give a workload, or several"):
+            WindowTuner(wrong)
+
+
+def test_k_is_whole_and_one_row_is_one_row(known, workloads):
+    with pytest.raises(InputError, match=r"k must be a whole number from 1 to 8 \(got 2.5\)"):
+        known.set(k=2.5)
+    assert known.parameters.k == 3
+    assert "; with the next row " in WindowTuner(workloads, k=1).drawing.finding
