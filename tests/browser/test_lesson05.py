@@ -97,7 +97,8 @@ def test_a_click_on_a_bar_and_arrow_keys_choose_the_row(strip: Locator):
     before = chosen.inner_text()
     strip.locator(".fig-image").first.focus()
     strip.page.keyboard.press("ArrowRight")
-    strip.page.wait_for_function("([chip, before]) => chip.innerText !== before", arg=[chosen.element_handle(), before])
+    now = "before => document.querySelector('.jp-OutputArea .explorable .eq .arith .rc')?.innerText !== before"
+    strip.page.wait_for_function(now, arg=before)
 
 
 def test_arrow_keys_on_the_map_choose_a_cell(tuner: Locator):

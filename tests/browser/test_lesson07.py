@@ -55,11 +55,11 @@ def test_all_cells_run_and_the_figure_draws(lesson: Notebook, stepper: Locator):
 
 
 def test_arrow_keys_lead_through_the_groups(stepper: Locator):
-    assert "1 line of set 1 overwritten" in stepper.locator(".finding").inner_text()
+    stepper.locator(".finding", has_text="1 line of set 1 overwritten").wait_for()
     at(stepper, 3)
-    assert stepper.locator(".ss-ruling").inner_text().startswith("Two sets.")
+    stepper.locator(".ss-ruling", has_text="Two sets.").wait_for()
     at(stepper, 4)
-    assert "aunt Karin" in stepper.locator(".ss-part.overwritten").first.inner_text()
+    stepper.locator(".ss-part.overwritten", has_text="aunt Karin").first.wait_for()
 
 
 def test_a_question_gets_a_set_and_keys_in_the_field_are_text(lesson: Notebook, stepper: Locator):
