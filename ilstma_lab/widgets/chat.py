@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +22,7 @@ from ilstma_lab.reprs.markup import Html, page, stylesheet, tag
 from ilstma_lab.reprs.parts import head
 from ilstma_lab.reprs.segments import budget_bar, card_html, memory_cards
 from ilstma_lab.reprs.turn import exchange_html, turn_text
+from ilstma_lab.reprs.words import count
 from ilstma_lab.trace import Turn
 from ilstma_lab.widgets.chat_desk import SKIPS, Desk, advice
 from ilstma_lab.widgets.chat_export import chat_json, chat_markdown, write
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 Guess = Literal["hit", "miss"]
 _TELLING_SECONDS = 0.1
+_MOST_DAYS = 36_500
+_LAST_DAY = datetime(9999, 12, 30)
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -146,9 +150,13 @@ class ChatLab(Shell):
             return self.lab.table.write_waiting()
 
     def skip(self, days: int) -> None:
-        """Let so many days pass on the lab's clock. Raises InputError where the clock cannot be moved."""
+        """Let 1 to 36,500 days pass on the lab's clock. Raises InputError for others, and where it cannot be moved so far."""
         if not self.view["clock"]["moves"]:
             raise InputError("this lab goes by the computer's clock: give clock=ManualClock.after(table) to move it")
+        if not 1 <= days <= _MOST_DAYS:
+            raise InputError(f"a clock goes on by 1 to {_MOST_DAYS:,} days (got {days})")
+        if self.lab.clock.now().replace(tzinfo=None) > _LAST_DAY - timedelta(days=days):
+            raise InputError(f"{count(days, 'day')} on, the year is past {_LAST_DAY.year}: let fewer pass")
         self.lab.clock.advance(days=days)
         self.refresh()
 
@@ -322,9 +330,11 @@ class ChatLab(Shell):
             self.busy = True
             yield
         finally:
-            self.live, self.busy, self.task = {}, False, {}
-            self.refresh()
-            self._one_at_a_time.release()
+            try:
+                self.live, self.busy, self.task = {}, False, {}
+                self.refresh()
+            finally:
+                self._one_at_a_time.release()
 
     def _run(self, question: str, asks: Callable[..., Turn], *, guess: Guess | None = None) -> Turn:
         with self._alone():

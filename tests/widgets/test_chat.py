@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import traitlets
 
 import ilstma_lab.widgets
 from ilstma_lab import SystemClock
+from ilstma_lab.clock import ManualClock
 from ilstma_lab.errors import InputError
 from ilstma_lab.retrieval.recall import Reading
 from ilstma_lab.trace import Verdict
@@ -208,3 +210,29 @@ def test_g6_the_browser_part_writes_text_only_and_loads_nothing():
 def test_the_state_is_checked():
     with pytest.raises(traitlets.TraitError):
         ChatLab(stub_lab()).view = "no dictionary"
+
+
+@pytest.mark.parametrize("days", [0, -1, 36_501, 10**7, float("nan")])
+def test_a_skip_that_no_clock_can_make_moves_nothing(days):
+    chat = ChatLab(stub_lab())
+    before = chat.lab.clock.now()
+    with pytest.raises(InputError, match="1 to 36,500 days"):
+        chat.skip(days)
+    assert chat.lab.clock.now() == before
+
+
+def test_no_skip_leads_past_the_year_9999():
+    chat = ChatLab(stub_lab(clock=ManualClock(datetime(9999, 12, 1, tzinfo=UTC))))
+    chat.skip(7)
+    with pytest.raises(InputError, match="past 9999"):
+        chat.skip(30)
+    assert chat.lab.clock.now().day == 8
+
+
+def test_the_chat_is_free_again_even_where_it_cannot_be_shown(monkeypatch):
+    chat = ChatLab(stub_lab())
+    with monkeypatch.context() as broken:
+        broken.setattr("ilstma_lab.widgets.chat.view_of", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            chat.ask("Where does Calvin live?")
+    assert chat.ask("Where does Calvin live?").answer
