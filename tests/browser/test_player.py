@@ -171,6 +171,30 @@ def test_nothing_sticks_out(notebook: Notebook, player: Locator, width: int):
     assert wide == set()
 
 
+# How far the texts that are kept to a number of lines stand above the end of their box, and how many lines each shows.
+_LINES = """(box) => [...box.querySelectorAll('.lines')].map((lines) => {
+  const own = lines.getBoundingClientRect(), high = parseFloat(getComputedStyle(lines).lineHeight);
+  return [own.height / high, box.getBoundingClientRect().bottom - own.bottom];
+})"""
+
+
+@pytest.mark.parametrize("which", [0, 1], ids=["three turns", "hostile"])
+@pytest.mark.parametrize("step", [1, 9])
+def test_the_chat_box_shows_whole_lines(notebook: Notebook, player: Locator, which: int, step: int):
+    size = notebook.page.viewport_size
+    notebook.fit(player, 1000)
+    shown = notebook.page.locator(".jp-OutputArea .ilab.player").nth(which)
+    shown.locator(f".tl-cell[data-value='{step}']").click()
+    at(shown, step)
+    box = shown.locator(".dg .bx").first
+    notebook.picture(f"chat_box_{which}_{step}", box)
+    lines = box.evaluate(_LINES)
+    notebook.page.set_viewport_size(size)
+    notebook.settle()
+    assert len(lines) == (2 if step == 9 else 1)
+    assert all(many in (1, 2) and below >= 6 for many, below in lines)
+
+
 def test_z_nothing_was_complained_of_or_fetched_from_elsewhere(notebook: Notebook):
     assert notebook.errors() == []
     assert notebook.complaints == []
