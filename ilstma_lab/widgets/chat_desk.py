@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ilstma_lab.errors import IlstmaError, InputError
 from ilstma_lab.reprs.words import count, line, plain
-from ilstma_lab.widgets.chat_import import AnswerNeededError, Told, Upload, told_of
+from ilstma_lab.widgets.chat_import import AnswerNeededError, Told, Upload, in_the_panel, told_of
 from ilstma_lab.widgets.chat_stream import StoppedError
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ class Desk:
                 asked = {"conversations": list(needed.conversations), "day_first": needed.day_first}
                 said = {"state": "needs", "message": plain(str(needed), 600), **asked}
             except Exception as error:
-                said = {"state": "failed", "message": advice(error)}
+                said = {"state": "failed", "message": in_the_panel(advice(error))}
         notes = [*said.get("notes", ()), *(str(warning.message) for warning in noted)]
-        self.chat.task = {**said, "panel": panel, "notes": [line(note, 300) for note in notes]}
+        self.chat.task = {**said, "panel": panel, "notes": [line(in_the_panel(note), 300) for note in notes]}
 
     def _switched(self, topic: str, table: str, model: str, base_url: str) -> list[str]:
         self.chat.switch(topic=topic, table=table or None, model=model, base_url=base_url)
@@ -111,6 +111,7 @@ class Desk:
         """Take one part of a file and tell the browser how much is there, so that it sends the next."""
         try:
             if at == 0:
+                self.upload, self.chat.task = None, {}  # what was sent before, and what was said of it
                 self.upload = Upload(name, size)
             if self.upload is None:
                 raise InputError("choose the file again")

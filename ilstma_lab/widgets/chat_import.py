@@ -17,6 +17,14 @@ from ilstma_lab.widgets.chat_source import Telling, quiet
 UPLOAD_MEGABYTES = 100
 OFFERED_CONVERSATIONS = 2000
 _NAME_CHARACTERS = 60
+_IN_THE_PANEL = (
+    ('Force one (format="jsonl", or --format), or write', "Export the chat again in one of these, or write"),
+    ("(user=... names another)", "(name another under “You, in a chat of people”)"),
+    ("Leave `user` out.", "Leave “You, in a chat of people” empty."),
+    ("day_first is not used:", "“First in its dates” is not used:"),
+    ("day_first=True cannot be:", "the day cannot come first in its dates:"),
+    ("day_first=False cannot be:", "the month cannot come first in its dates:"),
+)
 
 
 @dataclass(frozen=True)
@@ -42,9 +50,10 @@ class Upload:
 
     def __init__(self, name: str, size: int):
         if not 0 < size <= UPLOAD_MEGABYTES * 2**20:
-            problem = "empty" if size < 1 else "too large to send"
+            if size < 1:
+                raise InputError(f"{line(name, 80)} is empty: choose another file, or export the chat again")
             raise InputError(
-                f"{line(name, 80)} is {problem}: up to {UPLOAD_MEGABYTES} MB are taken here. "
+                f"{line(name, 80)} is too large to send: up to {UPLOAD_MEGABYTES} MB are taken here. "
                 "A larger file is read from Python: chat.import_chat('path/to/file')"
             )
         self.size = size
@@ -97,6 +106,17 @@ def read_chat(path: str | Path, told: Told, *, format: str | None = None, tell: 
             ask = f"Nothing in {Path(path).name} says whether the day or the month comes first in its dates: choose one."
             raise AnswerNeededError(ask, day_first=True) from None
         raise
+
+
+def in_the_panel(words: str) -> str:
+    """Return what an importer says with the panel's fields in place of arguments and options.
+
+    >>> in_the_panel("the user's turns are those of 'Ana' (user=... names another)")
+    "the user's turns are those of 'Ana' (name another under “You, in a chat of people”)"
+    """
+    for said, shown in _IN_THE_PANEL:
+        words = words.replace(said, shown)
+    return words
 
 
 def told_of(answers: dict[str, Any]) -> Told:

@@ -97,6 +97,18 @@ def test_where_several_conversations_are_in_it_one_is_chosen(chat):
     assert chat.lab.table[0].user == "Hi"
 
 
+def test_a_new_file_is_asked_nothing_of_the_old_one(chat):
+    bring(chat, "bank.json", TWO)
+    upload(chat, "diary.jsonl", DIARY.encode())
+    assert chat.task == {}, "what was asked about the other file is over"
+    press(chat, do="import", to="", answers={})
+    assert chat.task["state"] == "done", chat.task
+    bring(chat, "bank.json", TWO)
+    upload(chat, "none.json", b"")
+    press(chat, do="import", to="", answers={"conversation": "Ana"})
+    assert "choose a file first" in chat.task["message"], "the other file is not taken in its place"
+
+
 def test_where_day_and_month_are_not_clear_the_order_is_chosen(chat):
     said = bring(chat, "chat.txt", WHATSAPP)
     assert (said["state"], said["day_first"]) == ("needs", True)
@@ -145,6 +157,20 @@ def test_the_limit_is_stated_and_a_part_out_of_order_refused(chat):
     assert chat.sent[-1] == {"received": -1}
     press(chat, do="import", to="", answers={})
     assert "choose a file first" in chat.task["message"]
+
+
+def test_the_panel_speaks_of_its_fields_and_of_no_arguments(chat):
+    told = [bring(chat, "notes.txt", "buy milk")["message"]]
+    upload(chat, "none.json", b"")
+    told.append(chat.task["message"])
+    assert "Export the chat again in one of these" in told[0]
+    assert "is empty: choose another file" in told[1]
+    told.append(bring(chat, "diary.jsonl", DIARY, user="Ana")["message"])
+    assert "Leave “You, in a chat of people” empty" in told[2]
+    told += bring(chat, "chat.txt", WHATSAPP, day_first="day")["notes"]
+    assert "name another under “You, in a chat of people”" in "".join(told)
+    for words in ("format=", "--", "user=", "`user`", "day_first", "Python"):
+        assert words not in "".join(told)
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "..\\..\\x", "/etc/passwd", "..", "", "a\0b", "舟" * 300, "\ud83d.txt"])

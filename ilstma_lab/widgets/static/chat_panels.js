@@ -93,6 +93,8 @@ function importPanel(model, tell) {
   const said = report("import");
   let there = null; // the file that Python has
   let next = null;
+  let sending = false;
+  let seen = null; // the last task that was shown, or that spoke of another file
 
   const receive = (received) => {
     const then = next;
@@ -110,11 +112,18 @@ function importPanel(model, tell) {
     }
     return true;
   };
+  const rest = () => (go.disabled = file.disabled = sending || model.get("busy"));
   const send = async () => {
     const [chosen] = file.files;
     if (!chosen) return file.focus();
-    go.disabled = true;
-    if (there !== chosen && !(await upload(chosen))) return (go.disabled = false);
+    if (there !== chosen) {
+      sending = true;
+      rest();
+      const whole = await upload(chosen);
+      sending = false;
+      rest();
+      if (!whole) return;
+    }
     there = chosen;
     const answers = { user: user.value, conversation: conversationField.hidden ? "" : conversation.value, day_first: orderField.hidden ? "" : order.value };
     tell({ do: "import", to: to.value, answers });
@@ -130,23 +139,34 @@ function importPanel(model, tell) {
       order.focus();
     }
   };
-  const afresh = () => {
+  const forget = () => {
     there = null;
     conversationField.hidden = orderField.hidden = true;
+    conversation.replaceChildren();
     order.value = "";
-    said.draw({});
   };
-  file.addEventListener("change", afresh);
+  const clear = () => {
+    file.value = to.value = user.value = "";
+    forget();
+  };
+  file.addEventListener("change", () => {
+    seen = model.get("task");
+    forget();
+    said.draw({});
+  });
   const node = h("div", "", about, h("div", "fields", field("File", file), field("Keep it in", to), field("You, in a chat of people", user), conversationField, orderField), h("div", "does", go, said.node));
   const draw = () => {
     const task = model.get("task");
     about.textContent = `An export of ChatGPT, WhatsApp or Telegram, JSON Lines or CSV, zipped or not: the format is known from the content. Up to ${model.get("view").megabytes} MB; a larger one from Python, with chat.import_chat(path). It becomes a memory of its own: in the file that you name, or else as long as this kernel lives.`;
-    go.disabled = model.get("busy");
+    rest();
+    if (task === seen) return;
+    seen = task;
     said.draw(task);
+    if (task.panel !== "import") return;
     if (task.state === "needs") ask(task);
-    if (task.state === "done") there = null; // Python has let go of it
+    if (task.state === "done") clear();
   };
-  afresh();
+  forget();
   return { node, draw, receive, first: file };
 }
 
