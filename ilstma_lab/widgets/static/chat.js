@@ -190,7 +190,7 @@ function footer(model, acts) {
     const turn = view.turns.at(-1);
     words.textContent = view.try_this;
     play.hidden = !turn;
-    whatIf.hidden = !turn;
+    whatIf.hidden = !turn || Boolean(turn.failure);
     if (turn) play.textContent = model.get("playing") >= 0 ? "Close the player" : `Open turn ${turn.number} in the player`;
   };
   return { node, draw };

@@ -19,7 +19,7 @@ function arithmetic({ time, place, score, time_share, place_share, where }) {
 function whyNode(turn, acts) {
   const guess = turn.guess && h("span", "dim", turn.guess === turn.outcome ? `you guessed ${turn.guess}: right` : `you guessed ${turn.guess}`);
   const play = set(iconed("player", "ghost", "Player", () => acts.play(turn.key)), { "data-turn": turn.key, title: `Turn ${turn.number}, step by step` });
-  const whatIf = set(iconed("undo", "ghost", "What if …", () => acts.whatIf(turn.key)), { title: `Turn ${turn.number} with other settings` });
+  const whatIf = turn.failure ? null : set(iconed("undo", "ghost", "What if …", () => acts.whatIf(turn.key)), { title: `Turn ${turn.number} with other settings` });
   const meta = h("div", "meta", badge(turn.outcome), h("span", "", turn.seconds), h("b", "", turn.why.title), guess, h("span", "hand", whatIf, play));
   const notes = turn.notes.map((note) => h("p", "alarm", note));
   return h("div", "why", meta, h("p", "said", sentence(turn.why.sentence)), turn.why.arithmetic && arithmetic(turn.why.arithmetic), notes);
