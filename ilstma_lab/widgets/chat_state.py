@@ -203,7 +203,7 @@ def _waiting(lab: ILSTMA) -> list[dict[str, Any]]:
         changes.append(
             {
                 "row": index,
-                "last": [day(entry.last_recall), _date(last, now)],
+                "last": [_date(entry.last_recall, now), _date(last, now)],
                 "recalls": [str(entry.recall_times), str(entry.recall_times + more)],
                 "strength": [f"{before:.2f}", f"{after:.2f} d"],
             }

@@ -70,6 +70,8 @@ def test_a_hit_shows_arithmetic_waiting_touches_and_the_finding():
     press(chat, do="write")
     assert chat.view["waiting"] == []
     assert lab.table[row.index].recall_times == 2
+    chat.ask("hit")
+    assert [waits["last"] for waits in chat.view["waiting"]] == [["today", "today"]]
 
 
 def test_guesses_are_scored():
