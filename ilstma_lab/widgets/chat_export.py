@@ -12,7 +12,7 @@ from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.prefetch.selection import Selection
 from ilstma_lab.reprs.turn import failure_line, outcome
 from ilstma_lab.reprs.why import text_of, why
-from ilstma_lab.reprs.words import day, plain, seconds
+from ilstma_lab.reprs.words import count, day, plain, seconds
 from ilstma_lab.trace import Turn
 
 if TYPE_CHECKING:
@@ -59,8 +59,10 @@ def turns_of(text: str) -> list[Turn]:
 def chat_markdown(lab: ILSTMA, filled_by: list[tuple[Turn, Selection | None]]) -> str:
     """Return the conversation as Markdown; `filled_by` pairs each turn with the prefetch that had filled its cache."""
     title = f"# Chat over {escaped(lab.table.topic or 'a memory')}"
-    about = f"{len(filled_by)} turns, {escaped(lab.models.name)}, {day(lab.clock.now())}"
-    return "\n\n".join([title, about, *(_turn_markdown(turn, by) for turn, by in filled_by)]) + "\n"
+    attempts = _attempts([turn for turn, _ in filled_by])
+    about = f"{count(attempts.count(1), 'turn')}, {escaped(lab.models.name)}, {day(lab.clock.now())}"
+    told = (_turn_markdown(turn, by, attempt) for (turn, by), attempt in zip(filled_by, attempts, strict=True))
+    return "\n\n".join([title, about, *told]) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -99,11 +101,21 @@ def _escape(special: re.Match[str]) -> str:
     return f"&#{ord(special[0])};" if special[0] in _AS_ENTITY else "\\" + special[0]
 
 
-def _turn_markdown(turn: Turn, filled_by: Selection | None) -> str:
+def _attempts(turns: list[Turn]) -> list[int]:
+    """Return for each turn how often its question was asked until then: above 1 where the attempt before it failed."""
+    attempts: list[int] = []
+    for at, turn in enumerate(turns):
+        again = at and turns[at - 1].failure and turns[at - 1].question == turn.question
+        attempts.append(attempts[-1] + 1 if again else 1)
+    return attempts
+
+
+def _turn_markdown(turn: Turn, filled_by: Selection | None, attempt: int) -> str:
+    again = f", attempt {attempt}" if attempt > 1 else ""
     reason = why(turn, cached_by=filled_by)
     said = failure_line(turn) if turn.failure else f"{reason.title}: {text_of(reason.sentence)}"
     parts = [
-        f"## Turn {turn.number}: {outcome(turn)}, {seconds(turn.seconds)}",
+        f"## Turn {turn.number}{again}: {outcome(turn)}, {seconds(turn.seconds)}",
         f"**You**, {day(turn.at)}",
         _quoted(turn.question),
         "**Answer**",

@@ -70,6 +70,16 @@ def test_markdown_reads_like_the_conversation(chat, tmp_path):
     assert {tag for tag, *_ in read.tags} == {"h1", "h2", "p", "strong", "blockquote"}
 
 
+def test_each_attempt_at_a_question_has_a_heading_of_its_own():
+    chat = ChatLab(stub_lab(responder=StubResponder({asking(4): ConnectionError("down")})))
+    chat.ask(asking(4))
+    chat.retry()
+    text = chat.to_markdown()
+    headings = [line.partition(", 0")[0].rpartition(": ")[0] for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["## Turn 1", "## Turn 1, attempt 2"]
+    assert "\n1 turn, " in text
+
+
 def test_a_file_that_is_there_or_of_another_kind_is_not_written(chat, tmp_path):
     chat.export(tmp_path / "chat.md")
     with pytest.raises(InputError, match="exists"):
