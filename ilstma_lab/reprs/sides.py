@@ -12,6 +12,7 @@ from ilstma_lab.reprs.segments import RULES, budget_line, cards
 from ilstma_lab.reprs.turn import outcome
 from ilstma_lab.reprs.why import finding, referee, why
 from ilstma_lab.reprs.words import count, line, plain, score
+from ilstma_lab.retrieval.recall import Candidate, Recall
 from ilstma_lab.trace import STEP_NAMES, SegmentView, Turn
 
 Mark = Literal[" ", "-", "+", "…"]
@@ -44,6 +45,11 @@ def line_diff(before: str, after: str, *, around: int = _AROUND) -> list[tuple[M
     if told and last < len(old):
         told.append(("…", f"{len(old) - last} equal lines"))
     return told
+
+
+def ranked(recall: Recall) -> tuple[Candidate, ...]:
+    """Return what the referee compared, best first: B's candidates less the echoes, asked rows whose cited rows are there."""
+    return tuple(candidate for candidate in recall.branch_b.candidates if not candidate.echo_of)
 
 
 def sides_html(one: Turn, other: Turn, *, names: tuple[str, str]) -> Html:
@@ -91,9 +97,9 @@ def _decision(turn: Turn) -> Html:
 def _candidates(turn: Turn, other: Turn) -> Html:
     if turn.recall is None:
         return tag("p", "A hit searches nothing.", cls="dim")
-    found = turn.recall.branch_b.candidates
-    there = {candidate.index for candidate in (other.recall.branch_b.candidates[:_CANDIDATES] if other.recall else found)}
-    top = max([abs(candidate.score) for candidate in found[:_CANDIDATES]], default=1.0) or 1.0
+    found = ranked(turn.recall)[:_CANDIDATES]
+    there = {candidate.index for candidate in (ranked(other.recall)[:_CANDIDATES] if other.recall else found)}
+    top = max([abs(candidate.score) for candidate in found], default=1.0) or 1.0
     rows = [
         tag(
             "li",
@@ -103,7 +109,7 @@ def _candidates(turn: Turn, other: Turn) -> Html:
             tag("span", "" if candidate.index in there else "new here", cls="news"),
             cls="off" if not candidate.won else None,
         )
-        for candidate in found[:_CANDIDATES]
+        for candidate in found
     ]
     asked, said = referee(turn.recall)
     named = turn.recall.branch_a.named
@@ -115,8 +121,8 @@ def _found(turn: Turn) -> tuple | None:
     """What is compared of a search: A's row, B's first ones, the rows that were recalled."""
     if turn.recall is None:
         return None
-    ranked = [candidate.index for candidate in turn.recall.branch_b.candidates[:_CANDIDATES]]
-    return turn.recall.branch_a.named, ranked, turn.recalled
+    first = [candidate.index for candidate in ranked(turn.recall)[:_CANDIDATES]]
+    return turn.recall.branch_a.named, first, turn.recalled
 
 
 def _segments(title: str, one: Sequence[SegmentView], other: Sequence[SegmentView], budget: int, other_budget: int) -> Html:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ilstma_lab.reprs.markup import Html, page, tag
 from ilstma_lab.reprs.parts import head
-from ilstma_lab.reprs.sides import sides_html
+from ilstma_lab.reprs.sides import ranked, sides_html
 from ilstma_lab.reprs.turn import outcome
 from ilstma_lab.reprs.words import count, line, score
 from ilstma_lab.trace import Turn
@@ -17,12 +18,33 @@ if TYPE_CHECKING:
 
 _MOST_SETTINGS = 3
 _SHOWN_TURNS = 3
+_RANKED = 5
+_IN_WORDS = {"no relevant": "no recalled rows shown"}
 
 
 def settings_words(result: WhatIfResult) -> str:
     """Return what was different, in a few words: "k = 5 and offset 8"."""
-    shown, more = result.settings[:_MOST_SETTINGS], len(result.settings) - _MOST_SETTINGS
+    shown = [_IN_WORDS.get(setting, setting) for setting in result.settings[:_MOST_SETTINGS]]
+    more = len(result.settings) - _MOST_SETTINGS
     return (" and ".join(shown) + (f" and {more} more" if more > 0 else "")) or "the settings as they were"
+
+
+def changes_of(result: WhatIfResult) -> tuple[Change, ...]:
+    """Return what changed; of B's ranking what the referee compared, so that echoes alone are no change."""
+    told = []
+    for change in result.changes:
+        if change.name == "B's ranking":
+            before, after = (tuple(row.index for row in ranked(turn.recall)[:_RANKED]) for turn in result.of(change.place))
+            change = replace(change, before=before, after=after)
+        if change.before != change.after:
+            told.append(change)
+    return tuple(told)
+
+
+def headline(result: WhatIfResult) -> Change | None:
+    """Return the change of which the finding speaks: the first outcome, else the first rows, else the first answer."""
+    names = ("the outcome", "the rows", "the answer")
+    return next((change for name in names for change in result.changes if change.name == name), None)
 
 
 def finding_of(result: WhatIfResult) -> str:
@@ -31,21 +53,21 @@ def finding_of(result: WhatIfResult) -> str:
     if not result.replayed:
         return f"{given}: stopped before turn {result.recorded[0].number}"
     n = count(len(result.replayed), "turn")
-    if not result.changes:
+    if not changes_of(result):
         return f"{given}, nothing changes in {n}"
-    if result.flips:
-        return f"{given}, {_flip(result, result.flips[0])}"
-    for name, verb in (("the rows", "recalls {} in place of {}"), ("the answer", "answers otherwise")):
-        change = next((change for change in result.changes if change.name == name), None)
-        if change:
-            turn = result.of(change.place)[0].number
-            return f"{given}, turn {turn} {verb.format(_value(change.after), _value(change.before))}; hits and misses stay"
-    return f"{given}, no answer changes and no outcome, in {n}"
+    change = headline(result)
+    if change is None:
+        return f"{given}, no answer changes and no outcome, in {n}"
+    if change.name == "the outcome":
+        return f"{given}, {_flip(result, change)}"
+    rows = change.name == "the rows"
+    does = f"recalls {_value(change.after)} in place of {_value(change.before)}" if rows else "answers otherwise"
+    return f"{given}, turn {result.of(change.place)[0].number} {does}; hits and misses stay"
 
 
 def summary_of(result: WhatIfResult) -> str:
     """Return what changed first, and the hits before and after."""
-    first = next(iter(result.changes), None)
+    first = next(iter(changes_of(result)), None)
     n = len(result.replayed)
     before, after = (sum(turn.hit for turn in turns[:n]) for turns in (result.recorded, result.replayed))
     told = []
@@ -63,11 +85,12 @@ def summary_of(result: WhatIfResult) -> str:
 def what_if_text(result: WhatIfResult) -> str:
     """Return a what-if as text: the finding, then the turns that ended otherwise (or else the first that changed)."""
     lines = [result.finding, summary_of(result)]
-    places = list(dict.fromkeys(change.place for change in (*result.flips, *result.changes)))
-    for place in places[: max(_SHOWN_TURNS, len(result.flips))]:
+    changes = changes_of(result)
+    places = list(dict.fromkeys(change.place for change in (*result.flips, *changes)))
+    for place in sorted(places[: max(_SHOWN_TURNS, len(result.flips))]):
         recorded, replayed = result.of(place)
         lines.append(f"Turn {recorded.number}, {outcome(recorded)} -> {outcome(replayed)}: {line(recorded.question, 80)}")
-        lines += [f"  {change.name}{_from_to(change)}" for change in result.changes if change.place == place]
+        lines += [f"  {change.name}{_from_to(change)}" for change in changes if change.place == place]
         lines += [f"  label: {label}" for label in replayed.labels]
     if len(places) > max(_SHOWN_TURNS, len(result.flips)):
         lines.append(f"Something differs in {count(len(places), 'turn')}.")
@@ -108,8 +131,8 @@ def _value(value: Any) -> str:
 
 
 def what_if_html(result: WhatIfResult) -> Html:
-    """Return a what-if as notebook output: the finding, and side by side the first turn that ended otherwise, or else changed."""
-    shown = next(iter((*result.flips, *result.changes)), None)
+    """Return a what-if as notebook output: the finding, and side by side the turn it speaks of, or else the first to change."""
+    shown = headline(result) or next(iter(changes_of(result)), None)
     sides = what_if_sides(result, shown.place if shown else result.first)
     return page(
         tag("style", style()),

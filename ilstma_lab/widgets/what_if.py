@@ -12,7 +12,7 @@ from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.plots.what_if import turns_spec
 from ilstma_lab.replay import Session
 from ilstma_lab.reprs.markup import Html, join, tag
-from ilstma_lab.reprs.what_if import style, summary_of, what_if_sides, what_if_text
+from ilstma_lab.reprs.what_if import changes_of, headline, style, summary_of, what_if_sides, what_if_text
 from ilstma_lab.reprs.words import count
 from ilstma_lab.widgets.explorable import Drawing, Explorable, Pick
 from ilstma_lab.widgets.what_if_settings import config_code, config_of, parameters_of, usual_of
@@ -123,7 +123,7 @@ class WhatIf(Explorable):
         self._last = known or self._last
         return Drawing(
             finding="Running the session again …" if result.waits else known.finding,
-            sub="" if result.waits else summary_of(known),
+            sub="" if result.waits else f"{summary_of(known)}{self._elsewhere(known, place)}",
             figures={"turns": self._figure(known, place)},
             panels={"sides": join(tag("style", style()), wait, sides)},
             live=self._live(known),
@@ -186,7 +186,7 @@ class WhatIf(Explorable):
 
     def _figure(self, result: WhatIfResult | None, place: int) -> dict[str, Any]:
         recorded = result.recorded if result else self.turns
-        changed = {self.turns[change.place].number for change in result.changes} if result else ()
+        changed = {self.turns[change.place].number for change in changes_of(result)} if result else ()
         replayed = result.replayed if result else ()
         return turns_spec(
             [turn.number for turn in recorded],
@@ -195,6 +195,11 @@ class WhatIf(Explorable):
             changed,
             chosen=self.turns[place].number,
         )
+
+    def _elsewhere(self, result: WhatIfResult, place: int) -> str:
+        """Say which turn is shown where the finding speaks of another."""
+        told = headline(result)
+        return f" Shown below: turn {self.turns[place].number}." if told and told.place != place else ""
 
     def _live(self, result: WhatIfResult | None) -> Html:
         n = len(result.replayed) if result else 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from time import perf_counter
 
@@ -11,8 +11,10 @@ import pytest
 
 from ilstma_lab import Config
 from ilstma_lab.errors import InputError
+from ilstma_lab.evaluation.what_if import WhatIfResult, what_if
 from ilstma_lab.prefetch.window import WindowPrefetch
 from ilstma_lab.replay import start_session
+from ilstma_lab.reprs.what_if import summary_of, what_if_sides
 from ilstma_lab.widgets import WhatIf
 from ilstma_lab.widgets.light_figure import Pick
 from tests.test_replay import FakeChat, prompted_models
@@ -48,6 +50,46 @@ def test_a_slider_runs_the_session_again(screen):
     assert "First to change" in screen.drawing.sub
     assert "turn 2: " not in screen.text()
     assert "Turn 2, miss -> hit" in screen.text()
+
+
+def test_it_says_which_turn_is_shown_where_the_finding_speaks_of_another(screen):
+    screen.set(k=5)
+    done(screen)
+    assert "turn 2 hits" in screen.drawing.finding
+    assert screen.drawing.sub.endswith("Shown below: turn 4.")
+    screen.set(number=2)
+    assert "Shown below" not in done(screen).drawing.sub
+
+
+def test_no_relevant_segment_is_told_in_words(screen):
+    screen.set(relevant=False)
+    assert done(screen).drawing.finding.startswith("With no recalled rows shown, ")
+
+
+def test_turns_are_listed_in_rising_order(session):
+    told = str(what_if(session, config=Config(prefetch=WindowPrefetch(k=5, offset=2))))
+    numbers = [int(line.split(",")[0].removeprefix("Turn ")) for line in told.splitlines() if line.startswith("Turn ")]
+    assert numbers == sorted(numbers)
+    assert len(numbers) > 1
+
+
+def echoing(result: WhatIfResult, *, before: bool) -> WhatIfResult:
+    """The result with an echo first in B's ranking of the first turn, as recorded or as run again."""
+    turns = result.recorded if before else result.replayed
+    recall = turns[0].recall
+    echo = replace(recall.branch_b.candidates[0], index=77, won=False, kind="asked", echo_of=(0,))
+    branch = replace(recall.branch_b, candidates=(echo, *recall.branch_b.candidates))
+    turn = replace(turns[0], recall=replace(recall, branch_b=branch))
+    return replace(result, **{"recorded" if before else "replayed": (turn, *turns[1:])})
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_an_echo_is_no_candidate_and_its_move_no_change(session, before):
+    result = echoing(what_if(session), before=before)
+    assert [change.name for change in result.changes] == ["B's ranking"]
+    assert "nothing changes" in result.finding
+    assert "First to change" not in summary_of(result)
+    assert "77" not in what_if_sides(result, 0)
 
 
 def test_moving_a_slider_computes_nothing_meanwhile(screen):
