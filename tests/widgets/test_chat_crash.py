@@ -19,6 +19,7 @@ CHILD = """
 import sys, threading
 from dataclasses import replace
 import ilstma_lab.models
+from ilstma_lab.models.always_miss import AlwaysMiss
 from ilstma_lab.models.embedders import HashedEmbedder
 embedder = HashedEmbedder(dim=64)
 ilstma_lab.models.default_embedder = lambda: embedder
@@ -32,7 +33,7 @@ def endless(query, memory):
 
 chat = ChatLab(table=sys.argv[1])
 responder = StubResponder({asking(5): endless}, "Acknowledged.")
-chat.lab.models = replace(chat.lab.models, responder=responder)
+chat.lab.models = replace(chat.lab.models, judge=AlwaysMiss(), responder=responder)
 for number in (3, 4, 5):
     turn = chat.ask(asking(number))
     print("acknowledged", turn.row, flush=True)
