@@ -89,7 +89,7 @@ class WindowTuner(Explorable):
         self.n = sum(map(len, self.workloads))
         self._baselines = {k: self._replay(DemandLru(k=k)) for k in KS}
         self._rivals = {k: self._replay(NextRows(k=k)) for k in KS}
-        demands = [_positions(workload) for workload in self.workloads]
+        demands = [workload.gold_positions for workload in self.workloads]
         self._oracle = {k: [sum(oracle_hits(one, k, offset=o) for one in demands) / self.n for o in OFFSETS] for k in KS}
         self._unlimited = {k: sum(oracle_hits(one, k) for one in demands) / self.n for k in KS}
         self._least = {k: sum(min_hits(one, k, bypass=True) for one in demands) / self.n for k in KS}
@@ -195,10 +195,6 @@ def _room(include_centre: bool) -> np.ndarray:
 
 def _ratio(runs: Sequence[PrefetchRun]) -> float:
     return float(np.mean([served.hit for run in runs for served in run.demands]))
-
-
-def _positions(workload: Workload) -> list[tuple[int, ...]]:
-    return [tuple(workload.table.position(row) for row in access.gold) for access in workload.accesses]
 
 
 def _finding(p: TunerParameters, result: Tuned, rival: int) -> str:

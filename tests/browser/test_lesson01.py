@@ -59,7 +59,6 @@ def test_on_the_twelfth_day_less_than_half_of_row_91_is_left(inspector: Locator)
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_texts_can_be_read(lesson: Notebook, inspector: Locator, dark: bool):
     lesson.use_theme(dark=dark)
-    lesson.page.locator("#jupyterlab-splash").wait_for(state="detached")
     lesson.picture(f"01_inspector_{'dark' if dark else 'light'}", inspector)
     outputs = lesson.page.locator(OUTPUTS).element_handles()
     faint = {text for output in outputs for text in lesson.page.evaluate(CONTRAST, [output, LEAST])}

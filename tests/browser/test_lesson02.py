@@ -69,7 +69,6 @@ def test_the_switch_says_what_the_next_turn_clears(lesson: Notebook, panel: Loca
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_texts_can_be_read(lesson: Notebook, panel: Locator, dark: bool):
     lesson.use_theme(dark=dark)
-    lesson.page.locator("#jupyterlab-splash").wait_for(state="detached")
     lesson.picture(f"02_panel_{'dark' if dark else 'light'}", panel)
     outputs = lesson.page.locator(f"{OUTPUTS}, .widget-slider").element_handles()
     faint = {text for output in outputs for text in lesson.page.evaluate(CONTRAST, [output, LEAST])}
