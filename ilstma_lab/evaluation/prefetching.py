@@ -72,9 +72,9 @@ def replay_policy(
         )
     run = _Running(workload.table.fork(), every=trigger == "every", match=match, delay=delay)
     for number, (access, query) in enumerate(zip(workload.accesses, workload.queries, strict=True)):
-        if recalled := run.ask(access, number):
+        if (recalled := run.ask(access, number)) is not None:
             chooser = prefetcher.after(number) if hasattr(prefetcher, "after") else prefetcher
-            run.refill(_chosen(chooser, PrefetchContext(query, recalled.rows, run.table, access.at)), number)
+            run.refill(_chosen(chooser, PrefetchContext(query, recalled, run.table, access.at)), number)
     served = tuple(asked.served() for asked in run.asked)
     return PrefetchRun(policy or getattr(prefetcher, "label", type(prefetcher).__name__), workload, served)
 
@@ -102,11 +102,6 @@ class _Asked:
         return Served(self.access, self.cache, self.hit, self.near, self.late, self.issued, tuple(self.useful))
 
 
-@dataclass(frozen=True, slots=True)
-class _Recalled:
-    rows: tuple[int, ...]
-
-
 class _Running:
     """The cache while a workload is replayed; `brought_by` leads from each row in it to the question whose refill brought it."""
 
@@ -119,7 +114,7 @@ class _Running:
         self.coming: deque[tuple[int, tuple[int, ...], _Asked]] = deque()
         self.history: deque[tuple[int, ...]] = deque(maxlen=HISTORY_TURNS)
 
-    def ask(self, access: Access, number: int) -> _Recalled | None:
+    def ask(self, access: Access, number: int) -> tuple[int, ...] | None:
         """Meet one question; return what a refill is to be centred on, None where the cache stays."""
         self._arrive(number)
         hit = self._holds(access, self.cache)
@@ -138,7 +133,7 @@ class _Running:
         if not hit:
             self.cache, self.brought_by = (), {}
             self.coming.clear()
-        return _Recalled(rows)
+        return rows
 
     def refill(self, chosen: tuple[int, ...], number: int) -> None:
         """Send `chosen` on their way into the cache."""

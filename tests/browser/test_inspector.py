@@ -89,12 +89,6 @@ def open_first(inspector: Locator, text: str, row: int) -> None:
     inspector.get_by_role("heading", name=f"Row {row}", exact=True).wait_for()
 
 
-def use_theme(notebook: Notebook, *, dark: bool) -> None:
-    """Switch Lab's theme, and wait until its splash is gone: Lab complains when the next switch meets it."""
-    notebook.use_theme(dark=dark)
-    notebook.page.locator("#jupyterlab-splash").wait_for(state="detached")
-
-
 def test_only_a_page_of_rows_is_in_the_page(notebook: Notebook, inspector: Locator):
     assert notebook.errors() == []
     assert 18 <= inspector.locator(".page .r").count() <= 72
@@ -226,10 +220,10 @@ def test_keys_pressed_on_a_control_leave_the_notebook_alone(notebook: Notebook, 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_texts_can_be_read(notebook: Notebook, inspector: Locator, dark: bool):
     open_first(inspector, "boat number 3 is", 3)
-    use_theme(notebook, dark=dark)
+    notebook.use_theme(dark=dark)
     notebook.picture(f"inspector_{'dark' if dark else 'light'}", inspector)
     faint = notebook.page.evaluate(CONTRAST, [inspector.element_handle(), LEAST])
-    use_theme(notebook, dark=False)
+    notebook.use_theme(dark=False)
     assert faint == []
 
 
