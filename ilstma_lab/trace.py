@@ -27,7 +27,13 @@ STEP_NAMES = {
     7: "Prefetch",
     8: "Write",
     9: "Answer",
+    10: "Forget",
+    11: "Control",
+    12: "Pick",
+    13: "Write memo",
+    14: "End of session",
 }
+"""ILSTMA's nine steps as the kit writes them everywhere, and those that other systems have instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One of the nine steps as it ran. `read` and `wrote` name segments, rows and counts; `error` says what failed."""
+    """One step as it ran. `read` and `wrote` name segments, rows and counts; `error` says what failed."""
 
     number: int
     seconds: float
@@ -60,7 +66,7 @@ class Step:
 
     @property
     def name(self) -> str:
-        """The step's name as the kit writes it everywhere."""
+        """The step's name."""
         return STEP_NAMES[self.number]
 
 
@@ -134,6 +140,7 @@ class Turn:
     models: str = ""
     labels: tuple[str, ...] = ()
     failure: Failure | None = None
+    system: str = "ILSTMA"
     version: int = TURN_VERSION
 
     @property

@@ -10,8 +10,8 @@ from datetime import timedelta
 import pytest
 
 from ilstma_lab import ILSTMA, Config, ManualClock, offline
-from ilstma_lab.engine import ClockWarning
 from ilstma_lab.errors import InputError
+from ilstma_lab.lab import ClockWarning
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.prefetch.selection import Selection
 from ilstma_lab.prefetch.window import WindowPrefetch

@@ -21,7 +21,7 @@ from ilstma_lab.memory.entry import (
     to_microseconds,
     to_moment,
 )
-from ilstma_lab.memory.records import RecallRecord, Summary
+from ilstma_lab.memory.records import GROUP, RecallRecord, Summary
 
 _INDEX_LIMIT = 2**63
 _MOST_RECALLS = 2**31 - 1
@@ -30,7 +30,8 @@ _MOST_RECALLS = 2**31 - 1
 class Contents:
     """Texts and sources by position, citations, summaries, personality, the log of recalls, the deferred write.
 
-    `loose` are the told rows that stand in no summary yet, oldest first; `stale` the numbers of summaries to be made anew.
+    `summaries` holds those of every kind. `loose` are the told rows that stand in no group's summary yet, oldest first; `stale`
+    the numbers of summaries to be made anew.
     """
 
     def __init__(self) -> None:
@@ -171,7 +172,7 @@ class Contents:
         summary = _summary(event)
         old = self.summaries.get(summary.number)
         self._keep_summary(summary)
-        if old:
+        if old and old.kind == GROUP:
             self._loosen(set(old.rows) - set(summary.rows), columns)
 
     def _on_personality(self, event: dict[str, Any], columns: Columns) -> None:
@@ -191,14 +192,14 @@ class Contents:
 
     def _keep_summary(self, summary: Summary) -> None:
         self._set_summary(summary)
-        for row in summary.rows:
+        for row in summary.rows if summary.kind == GROUP else ():
             self.loose.pop(row, None)
 
     def _loosen(self, rows: set[int], columns: Columns) -> None:
         """Let told rows that a replaced summary held, and none holds now, wait for a summary again."""
         if not rows:
             return
-        held = {row for summary in self.summaries.values() for row in summary.rows}
+        held = {row for summary in self.summaries.values() if summary.kind == GROUP for row in summary.rows}
         loose = {r: None for r in rows - held if (at := columns.position(r)) is not None and columns.kind[at] == TOLD}
         if loose:
             self.loose = dict.fromkeys(sorted(self.loose | loose))
@@ -219,6 +220,16 @@ class Contents:
         self.recalls = [replace(record, question="") if record.question == text else record for record in self.recalls]
 
     # -- summary vectors -------------------------------------------------------------------------------------------
+
+    def of_kind(self, kind: str) -> tuple[Summary, ...]:
+        """Return the summaries of one kind, oldest first."""
+        return tuple(summary for summary in self.summaries.values() if summary.kind == kind)
+
+    def vectors_of(self, kind: str, embed: Callable[[Sequence[str]], np.ndarray], dim: int) -> np.ndarray:
+        """Return vectors of the summaries of one kind, shape (number of them, dim)."""
+        vectors = self.summary_vectors(embed, dim)
+        places = [self._summary_places[summary.number] for summary in self.of_kind(kind)]
+        return vectors if len(places) == len(vectors) else vectors[places]
 
     def summary_vectors(self, embed: Callable[[Sequence[str]], np.ndarray], dim: int) -> np.ndarray:
         """Return vectors of all summaries, shape (number of summaries, dim), a new text embedded once, a blank one zeros."""
@@ -257,10 +268,7 @@ class Contents:
     def sections(self, columns: Columns, *, vectors: bool) -> dict[str, Iterator[dict[str, Any]]]:
         """Return the lists of a snapshot, row by row."""
         return {
-            "summaries": (
-                {"number": s.number, "text": s.text, "rows": list(s.rows), "at": s.at.isoformat(), "stale": s.stale}
-                for s in self.summaries.values()
-            ),
+            "summaries": map(_stored_summary, self.summaries.values()),
             "entries": (self._stored(at, columns, vectors=vectors) for at in range(columns.size)),
             "recalls": ({"row": r.row, "at": r.at.isoformat(), "question": r.question, "hit": r.hit} for r in self.recalls),
         }
@@ -353,7 +361,12 @@ class Contents:
         return other
 
 
+def _stored_summary(summary: Summary) -> dict[str, Any]:
+    row = {"number": summary.number, "text": summary.text, "rows": list(summary.rows), "at": summary.at.isoformat()}
+    return {**row, "stale": summary.stale, "kind": summary.kind}
+
+
 def _summary(row: dict[str, Any]) -> Summary:
-    return Summary(
-        row["number"], clean_text(row["text"]), tuple(row["rows"]), to_instant(row["at"]), bool(row.get("stale", False))
-    )
+    kind = clean_text(row.get("kind", GROUP), name="the kind of a summary")
+    stale = bool(row.get("stale", False))
+    return Summary(row["number"], clean_text(row["text"]), tuple(row["rows"]), to_instant(row["at"]), stale, kind)

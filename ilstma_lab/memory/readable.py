@@ -15,7 +15,7 @@ from ilstma_lab.forgetting.retention import MICROSECONDS_PER_DAY, whole_days
 from ilstma_lab.memory.columns import ASKED, Columns
 from ilstma_lab.memory.contents import Contents
 from ilstma_lab.memory.entry import Kind, MemoryEntry, from_microseconds, to_instant, to_microseconds
-from ilstma_lab.memory.records import RecallRecord, Summary
+from ilstma_lab.memory.records import GROUP, RecallRecord, Summary
 from ilstma_lab.memory.storage import TableFile
 
 if TYPE_CHECKING:
@@ -126,6 +126,15 @@ class ReadableTable:
     @property
     def summaries(self) -> tuple[Summary, ...]:
         """The sets of high-dimensional information, oldest first."""
+        return self._contents.of_kind(GROUP)
+
+    def notes(self, kind: str) -> tuple[Summary, ...]:
+        """Return what a system wrote under `kind` of rows, oldest first; see `Summary`."""
+        return self._contents.of_kind(kind)
+
+    @property
+    def written(self) -> tuple[Summary, ...]:
+        """The summaries of every kind, oldest first."""
         return tuple(self._contents.summaries.values())
 
     def summary(self, number: int) -> Summary | None:
@@ -135,7 +144,7 @@ class ReadableTable:
     @property
     def stale(self) -> frozenset[int]:
         """Numbers of the sets that are to be made anew: a row of theirs was edited or deleted."""
-        return frozenset(self._contents.stale)
+        return frozenset(number for number in self._contents.stale if self._contents.summaries[number].kind == GROUP)
 
     def unsummarised(self, count: int) -> tuple[int, ...]:
         """Return the `count` oldest told rows that stand in no summary; () where there are fewer."""
@@ -191,7 +200,12 @@ class ReadableTable:
     def summary_vectors(self) -> np.ndarray:
         """Return the summaries' vectors, shape (number of summaries, dim), of length 1."""
         with self._lock:
-            return self._contents.summary_vectors(self.embed, self.embedder.dim)
+            return self._contents.vectors_of(GROUP, self.embed, self.embedder.dim)
+
+    def note_vectors(self, kind: str) -> np.ndarray:
+        """Return the vectors of `notes(kind)`, shape (number of them, dim), of length 1 (or 0 for a blank text)."""
+        with self._lock:
+            return self._contents.vectors_of(kind, self.embed, self.embedder.dim)
 
     def to_frame(self, now: datetime | None = None) -> pd.DataFrame:
         """Return the table as pandas: Table 1 of the ILSTMA paper, with its five columns first.

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+GROUP = "group"
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One set of high-dimensional information (ILSTMA, section 3.5): a text, the rows it came from, when it was made.
 
-    `stale`: a row that it came from was edited or deleted since.
+    `stale`: a row that it came from was edited or deleted since. `kind`: "group" for ILSTMA's sets; the other systems keep what
+    they write of rows under kinds of their own, such as "day", and see no others.
     """
 
     number: int
@@ -18,6 +21,7 @@ class Summary:
     rows: tuple[int, ...]
     at: datetime
     stale: bool = False
+    kind: str = GROUP
 
 
 @dataclass(frozen=True, slots=True)

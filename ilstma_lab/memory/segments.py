@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import MemoryEntry
+from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models.prompts.fence import escape, fence, hang
 from ilstma_lab.prefetch.selection import ScoredRow
@@ -51,6 +52,13 @@ class HistoryTurn:
     row: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A text in the relevant segment that a system wrote of rows: the number of a summary of the table, of any kind."""
+
+    number: int
+
+
 class _Made(NamedTuple):
     """A segment as it was last made, and of what."""
 
@@ -69,7 +77,7 @@ class ShortTermMemory:
         self.table = table
         self.limits = limits or SegmentLimits()
         self._cache: tuple[ScoredRow, ...] = ()
-        self._relevant: tuple[int, ...] = ()
+        self._relevant: tuple[int | Note, ...] = ()
         self._summary: int | None = None
         self._history: deque[HistoryTurn] = deque(maxlen=self.limits.history_turns)
         self._made: dict[str, _Made] = {}
@@ -123,6 +131,12 @@ class ShortTermMemory:
         """The recalled rows, best first; only on a miss."""
         return tuple(self.table[row] for row in self._relevant if row in self.table)
 
+    @property
+    def notes(self) -> tuple[Summary, ...]:
+        """What other systems recall beside rows or in their place: texts written of rows, none of which changed since."""
+        found = (self.table.summary(item.number) for item in self._relevant if isinstance(item, Note))
+        return tuple(note for note in found if note and note.text and not note.stale)
+
     # -- what a turn does to it --------------------------------------------------------------------------------------
 
     def begin_turn(self) -> None:
@@ -134,8 +148,8 @@ class ShortTermMemory:
         self._summary = None
         self._cache = ()
 
-    def fill_relevant(self, rows: Sequence[int]) -> None:
-        """Put the recalled rows in."""
+    def fill_relevant(self, rows: Sequence[int | Note]) -> None:
+        """Put the recalled rows in, and notes where a system recalls such."""
         self._relevant = tuple(rows)
 
     def choose_summary(self, number: int | None) -> None:
@@ -190,8 +204,17 @@ class ShortTermMemory:
             "history": tuple(
                 (row, said if row is None else rows.sides(row)) for row, said in turns if row is None or row in rows
             ),
-            "relevant": tuple((row, rows.sides(row)) for row in self._relevant if row in rows),
+            "relevant": self._relevant_contents(),
         }
+
+    def _relevant_contents(self) -> tuple[tuple[int | None, tuple[str, ...]], ...]:
+        notes, found = {note.number: note.text for note in self.notes}, []
+        for item in self._relevant:
+            if isinstance(item, Note):
+                found += [(None, (notes[item.number],))] if item.number in notes else []
+            elif item in self.table:
+                found.append((item, self.table.sides(item)))
+        return tuple(found)
 
     def _pieces(self, name: str, content: tuple, language: str) -> tuple[tuple[int | None, str], ...]:
         """Return the rows of a segment with the text that a prompt gets of each: dated, except in the history."""
@@ -199,7 +222,7 @@ class ShortTermMemory:
         pieces = []
         for row, texts in content:
             if len(texts) == 1:
-                pieces.append((row, texts[0]))
+                pieces.append((row, hang(texts[0]) if name == "relevant" else texts[0]))
                 continue
             said = f"{user}: {hang(texts[0])}\n{assistant}: {hang(texts[1])}"
             pieces.append((row, said if name == "history" else f"[{row}] {self.table.day_of(row)}\n{said}"))

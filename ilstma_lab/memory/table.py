@@ -19,7 +19,7 @@ from ilstma_lab.memory.columns import Columns
 from ilstma_lab.memory.contents import Contents
 from ilstma_lab.memory.entry import SEARCHED_CHARACTERS, Dialogue, Kind, MemoryEntry, clean_text, to_instant, to_moment
 from ilstma_lab.memory.readable import ReadableTable
-from ilstma_lab.memory.records import Summary
+from ilstma_lab.memory.records import GROUP, Summary
 from ilstma_lab.memory.safely import uninterrupted
 from ilstma_lab.memory.storage import TableFile
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
@@ -140,11 +140,13 @@ class MemoryTable(ReadableTable):
                 self._commit([{"op": "write_waiting"}])
             return count
 
-    def set_summary(self, text: str, rows: Sequence[int], at: datetime, *, replaces: int | None = None) -> Summary:
-        """Store a summary of `rows` and return it; with `replaces`, in place of that number."""
+    def set_summary(
+        self, text: str, rows: Sequence[int], at: datetime, *, replaces: int | None = None, kind: str = GROUP
+    ) -> Summary:
+        """Store a summary of `rows` and return it; with `replaces`, in place of that number. `kind`: see `Summary`."""
         with self._lock:
             number = replaces if replaces is not None else max(self._contents.summaries, default=-1) + 1
-            event = {"op": "summary", "number": number, "text": clean_text(text), "rows": [int(r) for r in rows]}
+            event = {"op": "summary", "number": number, "text": clean_text(text), "rows": [int(r) for r in rows], "kind": kind}
             self._commit([{**event, "at": _iso(to_instant(at))}])
             return self._contents.summaries[number]
 
@@ -194,7 +196,8 @@ class MemoryTable(ReadableTable):
                 old = before.get(number)
                 if old != made and (old is None or not old.stale):
                     text, rows, when = (old.text, old.rows, old.at) if old else ("", (), made.at)
-                    events.append({"op": "summary", "number": number, "text": text, "rows": list(rows), "at": _iso(when)})
+                    event = {"op": "summary", "number": number, "text": text, "rows": list(rows), "at": _iso(when)}
+                    events.append({**event, "kind": made.kind})
             if personality != self.personality:
                 events.append({"op": "personality", "text": personality})
             events += self._deleted(row) if row is not None and row in self else []

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ilstma_lab.models.asking import Chat
     from ilstma_lab.models.cassette import Cassette
+    from ilstma_lab.models.prompts.messages import Instructions
     from ilstma_lab.protocols import Embedder, HitJudge, Merger, Profiler, Reader, Responder, Summarizer
 
 
 @dataclass(frozen=True)
 class Models:
-    """The parts that think. `name` is shown in every Turn; replace one with `dataclasses.replace(models, judge=...)`."""
+    """The parts that think. `name` is shown in every Turn; replace one with `dataclasses.replace(models, judge=...)`.
+
+    `chat` is the language model behind them, None where they think offline.
+    """
 
     name: str
     embedder: Embedder
@@ -23,6 +28,12 @@ class Models:
     summarizer: Summarizer
     merger: Merger
     profiler: Profiler
+    chat: Chat | None = None
+
+    def instructed(self, instructions: Instructions) -> Models:
+        """Return these parts with a responder that is told `instructions`; one that takes none stays as it is."""
+        told = getattr(self.responder, "instructed", None)
+        return replace(self, responder=told(instructions)) if told else self
 
 
 @lru_cache(maxsize=1)
@@ -90,4 +101,5 @@ def endpoint(
         summarizer=prompted.PromptedSummarizer(chat),
         merger=prompted.PromptedMerger(chat),
         profiler=prompted.PromptedProfiler(chat),
+        chat=chat,
     )

@@ -16,7 +16,7 @@ from ilstma_lab.models.prompts.messages import SCHEMAS, Messages
 from ilstma_lab.models.stream import Stream
 
 if TYPE_CHECKING:
-    from ilstma_lab.models.prompted import Chat
+    from ilstma_lab.models.asking import Chat
     from ilstma_lab.trace import Turn
 
 Mode = Literal["record", "extend", "replay"]

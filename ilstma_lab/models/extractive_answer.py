@@ -25,17 +25,27 @@ _CUT = " […]"
 class ExtractiveResponder:
     """Answers by quoting: from each of the best `rows` relevant rows the user's turn and the assistant's nearest sentence.
 
-    Relevant rows are taken in the order of the retrieval, rows of the cache only where none is relevant.
+    Relevant rows are taken in the order of the retrieval, rows of the cache only where none is relevant; where there is neither,
+    the nearest line of the summary and of the notes is quoted. `instructions` are shown in the prompt that would have been sent.
     """
 
-    def __init__(self, *, rows: int = 2, vectors: SentenceVectors | None = None):
+    def __init__(
+        self, *, rows: int = 2, vectors: SentenceVectors | None = None, instructions: messages.Instructions | None = None
+    ):
         self.rows = rows
         self.vectors = vectors or SentenceVectors()
+        self.instructions = instructions
+
+    def instructed(self, instructions: messages.Instructions) -> ExtractiveResponder:
+        """Return the same responder with other instructions."""
+        return ExtractiveResponder(rows=self.rows, vectors=self.vectors, instructions=instructions)
 
     def answer(self, query: Query, memory: ShortTermMemory) -> Iterator[str]:
         """Return the answer as a stream of one piece, in the question's language; it says so where the memory holds nothing."""
         rows = (memory.relevant or memory.cache)[: self.rows]
-        return Stream.of(unsent("answer", messages.answer(query, memory), quote(query, rows, self.vectors)))
+        written = "\n".join([memory.summary, *(note.text for note in memory.notes)])
+        said = quote(query, rows, self.vectors) if rows or is_blank(written) else quote_line(query, written, self.vectors)
+        return Stream.of(unsent("answer", messages.answer(query, memory, instructions=self.instructions), said))
 
 
 def quote(query: Query, rows: Sequence[MemoryEntry], vectors: SentenceVectors) -> str:
@@ -45,6 +55,12 @@ def quote(query: Query, rows: Sequence[MemoryEntry], vectors: SentenceVectors) -
     if not lines:
         return "在我的记忆里没有找到与此有关的内容。" if chinese else "I find nothing on this in my memory."
     return "\n".join(lines)
+
+
+def quote_line(query: Query, written: str, vectors: SentenceVectors) -> str:
+    """Return the line of `written` (one fact a line) that is nearest to the question, as a quotation."""
+    line = vectors.nearest(written, query.vector, query.embedder)[0][:QUOTE_CHARACTERS]
+    return f"我记下的是：“{line}”" if is_chinese(query.text) else f'I noted: "{line}"'
 
 
 def _quote_row(query: Query, row: MemoryEntry, vectors: SentenceVectors, *, chinese: bool) -> str:

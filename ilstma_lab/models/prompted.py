@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ilstma_lab.errors import InputError, ModelError
 from ilstma_lab.memory.entry import MemoryEntry
+from ilstma_lab.models.asking import Chat, ask_json, lines_of_reply, spoken, text_of
 from ilstma_lab.models.call import Call
-from ilstma_lab.models.parse import flag, json_object, row_index, visible, without_thinking
+from ilstma_lab.models.parse import flag, row_index, without_thinking
 from ilstma_lab.models.prompts import messages as prompts
-from ilstma_lab.models.prompts.messages import SCHEMAS, Messages
-from ilstma_lab.models.stream import Stream
+from ilstma_lab.models.prompts.messages import Instructions
 from ilstma_lab.retrieval.recall import Chunk, Reading
 from ilstma_lab.trace import Verdict
 
@@ -28,22 +28,6 @@ ANSWER_CHARACTERS = 4_000
 _PROMPTED = re.compile(r"^\s*</?(?:portrait|dialogue)\b", re.MULTILINE)
 
 
-class Chat(Protocol):
-    """What a prompted part asks: a `ChatClient`, or a cassette around one."""
-
-    model: str
-
-    def complete(
-        self, messages: Messages, *, purpose: str, schema: dict | None = None, on_piece: Callable[[str], None] | None = None
-    ) -> Call:
-        """Return the reply to `messages`."""
-        ...
-
-    def stream(self, messages: Messages, *, purpose: str) -> Stream:
-        """Return the reply in pieces."""
-        ...
-
-
 class PromptedJudge:
     """Step 2 with one call (verdict and answer in one JSON reply) or two (first yes or no, then the answer)."""
 
@@ -57,12 +41,12 @@ class PromptedJudge:
         """Return hit or miss; a reply that cannot be read twice is a miss, and the reason says so."""
         shown = {row.index for row in memory.cache_shown} | {turn.row for turn in memory.history if turn.row is not None}
         if self.calls == 1:
-            found, calls = _ask(self.chat, prompts.judge(query, memory), "judge", _has_verdict)
+            found, calls = ask_json(self.chat, prompts.judge(query, memory), "judge", _has_verdict)
             return _verdict(found, found, shown, calls)
-        can, calls = _ask(self.chat, prompts.judge_can(query, memory), "judge: can it", _has_flag, otherwise=_plain_flag)
+        can, calls = ask_json(self.chat, prompts.judge_can(query, memory), "judge: can it", _has_flag, otherwise=_plain_flag)
         if can is None or not flag(can["answerable"]):
             return _verdict(can, {}, shown, calls)
-        found, more = _ask(self.chat, prompts.judge_answer(query, memory), "judge: answer", _has_answer)
+        found, more = ask_json(self.chat, prompts.judge_answer(query, memory), "judge: answer", _has_answer)
         return _verdict(can if found else None, found or {}, shown, calls + more)
 
 
@@ -75,38 +59,30 @@ class PromptedReader:
     def read(self, query: Query, chunks: Sequence[Chunk]) -> Reading:
         """Return the row that the model named, index None (with `raw` what it said) where that is not a row it was shown."""
         shown = {row for chunk in chunks for row in chunk.rows}
-        found, calls = _ask(self.chat, prompts.read(query, chunks), "read", _has_index, otherwise=_plain_index)
+        found, calls = ask_json(self.chat, prompts.read(query, chunks), "read", _has_index, otherwise=_plain_index)
         if found is None:
             return Reading(None, without_thinking(calls[-1].reply)[:200], "the reply could not be read", calls=calls)
         said = found["index"]
         index = row_index(said, shown)
         raw = "" if said is None else str(said)[:200]
-        reason = _text(found.get("reason"), 400) if index is not None or said is None else f"{raw} is not a row that was shown"
+        reason = text_of(found.get("reason"), 400) if index is not None or said is None else f"{raw} is not a row that was shown"
         return Reading(index, raw, reason, calls=calls)
 
 
 class PromptedResponder:
-    """Step 9: the answer, piece by piece as it comes."""
+    """Step 9: the answer, piece by piece as it comes; `instructions` are those of another system than ILSTMA."""
 
-    def __init__(self, chat: Chat):
+    def __init__(self, chat: Chat, *, instructions: Instructions | None = None):
         self.chat = chat
+        self.instructions = instructions
+
+    def instructed(self, instructions: Instructions) -> PromptedResponder:
+        """Return the same responder with other instructions."""
+        return PromptedResponder(self.chat, instructions=instructions)
 
     def answer(self, query: Query, memory: ShortTermMemory) -> Iterator[str]:
         """Return the answer as a stream, without the model's thinking; reading it raises ModelError if the endpoint fails."""
-        return Stream(self._pieces(prompts.answer(query, memory)))
-
-    def _pieces(self, messages: Messages) -> Generator[str, None, Call]:
-        stream = self.chat.stream(messages, purpose="answer")
-        try:
-            spoken = False
-            for piece in visible(stream):
-                spoken = True
-                yield piece
-            if not spoken:
-                raise ModelError(f"{self.chat.model} gave an empty answer: ask again, or allow longer replies")
-        finally:
-            stream.close()
-        return stream.call
+        return spoken(self.chat, prompts.answer(query, memory, instructions=self.instructions))
 
 
 class PromptedSummarizer:
@@ -118,7 +94,7 @@ class PromptedSummarizer:
     def summarize(self, dialogues: Sequence[MemoryEntry]) -> tuple[str, tuple[Call, ...]]:
         """Return the summary and its call. Raises ModelError where the model wrote nothing."""
         call = self.chat.complete(prompts.summarise(dialogues), purpose="summarise")
-        summary = _lines(call.reply, prompts.SUMMARY_LINES, SUMMARY_CHARACTERS)
+        summary = lines_of_reply(call.reply, prompts.SUMMARY_LINES, SUMMARY_CHARACTERS)
         if not summary:
             raise ModelError(f"{self.chat.model} wrote an empty summary: summarise again, or use another model")
         return summary, (call,)
@@ -132,10 +108,10 @@ class PromptedMerger:
 
     def merge(self, old: str, new: str) -> tuple[str | None, tuple[Call, ...]]:
         """Return both summaries in one, None where nothing is similar, and the calls."""
-        found, calls = _ask(self.chat, prompts.merge(old, new), "merge", lambda reply: flag(reply.get("similar")) is not None)
+        found, calls = ask_json(self.chat, prompts.merge(old, new), "merge", lambda reply: flag(reply.get("similar")) is not None)
         lines = found.get("merged") if found and flag(found["similar"]) else None
         lines = lines.splitlines() if isinstance(lines, str) else lines
-        merged = [_text(line, 500) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+        merged = [text_of(line, 500) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
         return "\n".join(line for line in merged if line) or None, calls
 
 
@@ -148,35 +124,15 @@ class PromptedProfiler:
     def profile(self, personality: str, dialogues: Sequence[MemoryEntry]) -> tuple[str, tuple[Call, ...]]:
         """Return the updated portrait and its call; the old one where the model wrote nothing, or gave back its prompt."""
         call = self.chat.complete(prompts.personality(personality, dialogues), purpose="personality")
-        written = _lines(call.reply, prompts.PERSONALITY_LINES, PERSONALITY_CHARACTERS)
+        written = lines_of_reply(call.reply, prompts.PERSONALITY_LINES, PERSONALITY_CHARACTERS)
         return personality if not written or _PROMPTED.search(call.reply) else written, (call,)
-
-
-def _ask(
-    chat: Chat,
-    messages: Messages,
-    purpose: str,
-    valid: Callable[[dict[str, Any]], bool],
-    *,
-    otherwise: Callable[[str], dict[str, Any] | None] = lambda reply: None,
-) -> tuple[dict[str, Any] | None, tuple[Call, ...]]:
-    """Return the object that the model replied, asked once more if it cannot be read, and the calls."""
-    calls: tuple[Call, ...] = ()
-    for _ in range(2):
-        call = chat.complete(messages, purpose=purpose, schema=SCHEMAS[purpose])
-        calls += (call,)
-        found = json_object(call.reply) or otherwise(without_thinking(call.reply))
-        if found is not None and valid(found):
-            return found, calls
-        messages = prompts.again(messages, without_thinking(call.reply)[:1000])
-    return None, calls
 
 
 def _verdict(judged: Reply | None, answered: Reply | None, shown: Collection[int], calls: tuple[Call, ...]) -> Verdict:
     if judged is None or answered is None:
         return Verdict(False, reason="the model's verdict could not be read, so it counts as a miss", calls=calls)
-    reason = _text(judged.get("reasoning"), 400)
-    answer = _text(answered.get("answer"), ANSWER_CHARACTERS)
+    reason = text_of(judged.get("reasoning"), 400)
+    answer = text_of(answered.get("answer"), ANSWER_CHARACTERS)
     if not flag(judged["answerable"]):
         return Verdict(False, reason=reason or "the model says that the memory does not answer this", calls=calls)
     if not answer:
@@ -205,7 +161,7 @@ def _has_index(reply: dict[str, Any]) -> bool:
 
 
 def _has_answer(reply: dict[str, Any]) -> bool:
-    return bool(_text(reply.get("answer"), ANSWER_CHARACTERS))
+    return bool(text_of(reply.get("answer"), ANSWER_CHARACTERS))
 
 
 def _plain_flag(reply: str) -> dict[str, Any] | None:
@@ -214,12 +170,3 @@ def _plain_flag(reply: str) -> dict[str, Any] | None:
 
 def _plain_index(reply: str) -> dict[str, Any] | None:
     return {"index": reply} if reply and len(reply) <= 24 and "{" not in reply else None
-
-
-def _text(value: Any, limit: int) -> str:
-    return value.strip()[:limit] if isinstance(value, str) else ""
-
-
-def _lines(reply: str, count: int, limit: int) -> str:
-    lines = [line.strip().lstrip("-*•· ").strip() for line in without_thinking(reply).splitlines()]
-    return "\n".join([line for line in lines if line and not line.startswith("```")][:count])[:limit].rstrip()

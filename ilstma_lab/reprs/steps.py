@@ -27,8 +27,10 @@ def steps_html(turn: Turn) -> Html:
 
 
 def in_order(turn: Turn) -> list[int]:
-    """Return the nine numbers as they first ran; one that did not run stands where it would have been."""
+    """Return the steps' numbers as they first ran; one of ILSTMA's nine that did not run stands where it would have been."""
     order = list(dict.fromkeys(step.number for step in turn.steps))
+    if turn.system != "ILSTMA":
+        return order
     for before, number in zip((0, *_ORDER), _ORDER, strict=False):
         if number not in order:
             order.insert(order.index(before) + 1 if before else 0, number)

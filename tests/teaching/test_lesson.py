@@ -8,8 +8,8 @@ import pytest
 
 from ilstma_lab import Config, doctor
 from ilstma_lab.clock import DAY
-from ilstma_lab.engine import ClockWarning
 from ilstma_lab.errors import InputError
+from ilstma_lab.lab import ClockWarning
 from ilstma_lab.teaching import lesson as lessons
 from ilstma_lab.teaching import start
 

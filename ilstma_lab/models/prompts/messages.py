@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ilstma_lab.retrieval.recall import Chunk
 
 Messages = tuple[tuple[str, str], ...]
+Instructions = Mapping[Language, str]
+"""What a system tells the model before the memory, in each language; `DATA_RULE` of that language belongs into it."""
 
 SUMMARY_LINES = 6
 PERSONALITY_LINES = 8
@@ -60,9 +62,10 @@ def judge_answer(query: Query, memory: ShortTermMemory) -> Messages:
     return _about_memory(_texts(query.text).JUDGE_ANSWER, query, memory)
 
 
-def answer(query: Query, memory: ShortTermMemory) -> Messages:
-    """Return the prompt of step 9."""
-    return _about_memory(_texts(query.text).ANSWER, query, memory)
+def answer(query: Query, memory: ShortTermMemory, *, instructions: Instructions | None = None) -> Messages:
+    """Return the prompt of step 9; `instructions` stand in place of ILSTMA's."""
+    system = instructions[language(query.text)] if instructions else _texts(query.text).ANSWER
+    return _about_memory(system, query, memory)
 
 
 def read(query: Query, chunks: Sequence[Chunk]) -> Messages:
