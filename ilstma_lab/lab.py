@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
-from ilstma_lab.clock import Clock, SystemClock
+from ilstma_lab.clock import Clock, ManualClock, SystemClock
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.echo import kind_of_turn
 from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text, is_blank, to_moment
@@ -35,11 +35,12 @@ class ClockWarning(UserWarning):
 class Lab(ABC):
     """A memory around a language model: a table, its short-term memory, and the Turns that come back from `ask`.
 
-    A system says what stands in short-term memory when the answer is made, and what is written after it. Parts that are not given
+    `retrieves` tells whether the rows that a system recalls can be compared with the right ones. A system says what stands in short-term memory when the answer is made, and what is written after it. Parts that are not given
     are offline ones. `clock` tells when a question is asked that brings no time of its own.
     """
 
     system: ClassVar[str]
+    retrieves: ClassVar[bool] = True
 
     def __init__(
         self, table: MemoryTable, config: Any, *, limits: SegmentLimits, models: Models | None = None, clock: Clock | None = None
@@ -118,9 +119,11 @@ class Lab(ABC):
     def summarise(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Write all that the system writes of rows and that is due, as after an import; return how many texts were made."""
 
-    @abstractmethod
     def fork(self, config: Any = None, *, models: Models | None = None) -> Lab:
         """Return a lab over a copy of the table, with the same short-term memory, for what-if; nothing comes back here."""
+        with self._lock:
+            table, clock = self.table.fork(), ManualClock(self.clock.now())
+            return self._handed_over(type(self)(table, config or self.config, models=models or self.models, clock=clock))
 
     @abstractmethod
     def _running(self, question: str, at: datetime, **options: Any) -> RunningTurn:
