@@ -9,9 +9,13 @@ import zipfile
 import zlib
 
 from ilstma_lab.errors import FormatError
-from ilstma_lab.importers.conversation import listed
+from ilstma_lab.importers.conversation import brief, listed
 
 MAX_UNPACKED_BYTES = 512 * 2**20
+MAX_PACKING = 100
+"""How many times smaller a chat may be in the zip, above SMALL_BYTES: text packs 5 to 20 times, a zip bomb 1,000 times."""
+
+SMALL_BYTES = 16 * 2**20
 
 _CHATS = (
     re.compile(r"(^|/)conversations[^/]*\.json$"),  # ChatGPT, also in several files
@@ -31,7 +35,7 @@ def unzip(data: bytes, name: str) -> list[tuple[str, bytes]]:
     """Return name and bytes of the members that hold the chats: one, or the parts of a ChatGPT export in their order.
 
     Raises FormatError where no member, or more than one, could be meant, where the zip is broken or locked by a
-    password, and where more than MAX_UNPACKED_BYTES would be unpacked.
+    password, and where more than MAX_UNPACKED_BYTES would be unpacked, or MAX_PACKING times what was packed.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -40,7 +44,9 @@ def unzip(data: bytes, name: str) -> list[tuple[str, bytes]]:
     except FormatError:
         raise
     except _BROKEN as error:
-        raise FormatError(f"{name}: this zip file cannot be read ({error}). Unpack it and give the chat's own file.") from None
+        raise FormatError(
+            f"{name}: this zip file cannot be read ({brief(str(error))}). Unpack it and give the chat's own file."
+        ) from None
 
 
 def _chats(members: list[zipfile.ZipInfo], name: str) -> list[zipfile.ZipInfo]:
@@ -55,15 +61,12 @@ def _chats(members: list[zipfile.ZipInfo], name: str) -> list[zipfile.ZipInfo]:
 
 
 def _read(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str) -> list[tuple[str, bytes]]:
-    parts, left = [], MAX_UNPACKED_BYTES
+    unpacked, packed = sum(m.file_size for m in members), sum(m.compress_size for m in members)
+    bomb = unpacked > SMALL_BYTES and unpacked > MAX_PACKING * packed
+    if bomb or unpacked > MAX_UNPACKED_BYTES:
+        limit = f"{MAX_PACKING} times what the zip holds" if bomb else f"{MAX_UNPACKED_BYTES // 2**20} MiB"
+        raise FormatError(f"{name}: {brief(members[0].filename)} unpacks to more than {limit}. If you trust it, give that file.")
     for member in members:
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise FormatError(f"{name}: {member.filename} is packed in an uncommon way. Unpack it and give that file.")
-        with archive.open(member) as stream:
-            part = stream.read(left + 1)  # a size in the zip's directory may lie: count what comes out
-        left -= len(part)
-        if left < 0:
-            limit = MAX_UNPACKED_BYTES // 2**20
-            raise FormatError(f"{name}: {member.filename} unpacks to more than {limit} MiB. If you trust it, give that file.")
-        parts.append((member.filename, part))
-    return parts
+            raise FormatError(f"{name}: {brief(member.filename)} is packed in an uncommon way. Unpack it and give that file.")
+    return [(member.filename, archive.read(member)) for member in members]  # reads no more than the size that it states

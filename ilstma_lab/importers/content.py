@@ -11,6 +11,13 @@ from typing import Any, NoReturn
 
 from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.importers.archive import is_zip, unzip
+from ilstma_lab.importers.conversation import brief
+
+# UTF-32 first: its little-endian mark begins with that of UTF-16.
+_MARKS = {
+    (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE): "utf-32",
+    (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE): "utf-16",
+}
 
 
 class Content:
@@ -22,13 +29,13 @@ class Content:
             data = self.path.read_bytes()
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"cannot read {path!r}: {getattr(error, 'strerror', None) or error}") from None
-        self.name = self.path.name
+        self.name = brief(self.path.name)
         parts = unzip(data, self.name) if is_zip(data) else [("", data)]
-        self.parts = [_decode(part, f"{self.name}, {member}" if member else self.name) for member, part in parts]
+        self.parts = [_decode(part, f"{self.name}, {brief(member)}" if member else self.name) for member, part in parts]
 
     def fail(self, place: str, problem: str) -> NoReturn:
         """Raise FormatError for `place` in this file."""
-        raise FormatError(f"{self.name}, {place}: {problem}")
+        raise FormatError(f"{self.name}, {brief(place)}: {brief(problem)}")
 
     @property
     def text(self) -> str:
@@ -84,13 +91,18 @@ def parse_json(text: str, where: str) -> Any:
     except RecursionError:
         raise FormatError(f"{where}: nested too deeply to be a chat") from None
     except ValueError as error:
-        raise FormatError(f"{where}: not valid JSON: {error}") from None
+        raise FormatError(f"{where}: not valid JSON: {brief(str(error))}") from None
 
 
 def kind_of(value: Any) -> str:
     """Return what JSON calls `value`, for a message."""
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
     return names.get(type(value), "nothing")
+
+
+def shown(value: Any) -> str:
+    """Return `value` for a message: itself where it is a text or a number, else what JSON calls it."""
+    return repr(value) if isinstance(value, str | int | float) else kind_of(value)
 
 
 def _is_object(line: str) -> bool:
@@ -107,16 +119,18 @@ def _refuse_constant(name: str) -> NoReturn:
 def _refuse_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twin = next(key for key in keys if keys.count(key) > 1)
+        seen: set[str] = set()
+        twin = next(key for key, _ in pairs if key in seen or seen.add(key))
         raise ValueError(f"the key {twin!r} stands twice in one object, so that one of the two would be lost")
     return record
 
 
 def _decode(data: bytes, where: str) -> str:
-    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    encoding = next((name for marks, name in _MARKS.items() if data.startswith(marks)), "utf-8-sig")
+    if encoding == "utf-8-sig" and b"\0" in data[:4]:
+        raise FormatError(f"{where}: not UTF-8, but UTF-16 or UTF-32 without its mark, it seems. Save the file as UTF-8.")
     try:
-        text = data.decode("utf-16" if wide else "utf-8-sig")
+        text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FormatError(f"{where}, line {line}: not UTF-8 (byte {data[error.start]:#04x}). Save the file as UTF-8.") from None

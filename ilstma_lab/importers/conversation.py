@@ -26,13 +26,23 @@ class Conversation:
         object.__setattr__(self, "name", clean_text(self.name).strip() or ident)
 
 
+def brief(text: str, *, limit: int = 300) -> str:
+    r"""Return `text` as a message may hold it: on one line, controls as escapes, cut after `limit` characters.
+
+    >>> print(brief("a\nb\x1b[31m" + "x" * 9, limit=12))
+    a\nb\x1b[31mxxxx...
+    """
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit])
+    return shown if len(text) <= limit else f"{shown}..."
+
+
 def listed(names: Sequence[str], *, limit: int = 40) -> str:
     """Return `names` as one line of a message, the first `limit` of them.
 
     >>> listed(["Emily", "Ivy", "Leo"], limit=2)
     "'Emily', 'Ivy' and 1 more"
     """
-    shown = ", ".join(repr(name) for name in names[:limit])
+    shown = ", ".join(f"'{brief(name, limit=80)}'" for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
@@ -63,7 +73,7 @@ def choose(conversations: Sequence[Conversation], wanted: object, file: str) -> 
         if len(found) == 1:
             return found[0]
     problem = "several conversations are" if found else "no conversation is"
-    raise InputError(f"{file}: {problem} called {str(wanted)!r}. There are {listed(names)}")
+    raise InputError(f"{file}: {problem} called '{brief(str(wanted))}'. There are {listed(names)}")
 
 
 def _called(

@@ -27,10 +27,7 @@ def read(content: Content, job: Job) -> None:
     delimiter = _delimiter(content)
     if delimiter is None:
         job.fail("line 1", "the header must name the columns user and assistant (and may name at and source)")
-    try:
-        header, *rows = csv.reader(io.StringIO(content.text.lstrip(), newline=""), delimiter=delimiter, strict=True)
-    except csv.Error as error:
-        job.fail("rows", f"not valid CSV: {error}")
+    header, *rows = _rows(content.text.lstrip(), delimiter, job)
     columns = _names(header)
     if len(set(columns)) < len(columns):
         job.fail("line 1", "a column's name stands twice in the header")
@@ -42,6 +39,16 @@ def read(content: Content, job: Job) -> None:
         add_record(job, dict(zip(columns, row, strict=True)), f"row {number}")
     if unread := [name for name in columns if name not in KEYS]:
         job.note(f"columns that are not read: {', '.join(unread)}")
+
+
+def _rows(text: str, delimiter: str, job: Job) -> list[list[str]]:
+    before = csv.field_size_limit(len(text) + 1)  # else no field may be longer than 131,072 characters
+    try:
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        job.fail("rows", f"not valid CSV: {error}")
+    finally:
+        csv.field_size_limit(before)
 
 
 def _delimiter(content: Content) -> str | None:

@@ -10,13 +10,14 @@ from typing import Any, NoReturn, TypeVar
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.importers.content import Content, kind_of
-from ilstma_lab.importers.conversation import Conversation, listed
+from ilstma_lab.importers.conversation import Conversation, brief, listed
 from ilstma_lab.importers.times import DIALOGUES_A_DAY, synthetic_time
-from ilstma_lab.memory.entry import Dialogue, clean_text, is_blank, to_instant
+from ilstma_lab.memory.entry import Dialogue, is_blank, to_instant
 
 Item = TypeVar("Item")
 Progress = Callable[[int, int], object]
 
+_MOST_NOTES = 50
 _KINDS = {dict: "an object", list: "a list", str: "a text"}
 
 
@@ -60,19 +61,18 @@ class Job:
     user: str | None = None
     day_first: bool | None = None
     progress: Progress | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     _rows: list[_Row] = field(default_factory=list)
 
     def fail(self, place: str, problem: str) -> NoReturn:
         """Raise FormatError for `place` in this conversation."""
-        where = f"conversation {self.conversation.name!r}"
+        where = f"conversation '{brief(self.conversation.name, limit=80)}'"
         self.content.fail(f"{where}, {place}" if place else where, problem)
 
     def note(self, text: str) -> None:
         """Say `text` once in the notes."""
-        if text not in self.notes:
-            self.notes.append(text)
+        self.notes.setdefault(text)
 
     def skip(self, what: str, count: int = 1) -> None:
         """Count what is not read; `what` is a plural."""
@@ -90,6 +90,8 @@ class Job:
 
     def instant(self, value: Any, place: str) -> datetime:
         """Return `value` as an instant in UTC."""
+        if isinstance(value, dict | list):
+            self.fail(place, f"a point in time is expected here (got {kind_of(value)})")
         try:
             return to_instant(value)
         except InputError as error:
@@ -124,9 +126,13 @@ class Job:
             sorted(dialogues, key=lambda dialogue: dialogue.at),
             format=format,
             conversation=self.conversation.name,
-            notes=[clean_text(note) for note in self.notes],
+            notes=self._told(),
             synthetic_times=bool(undated),
         )
+
+    def _told(self) -> list[str]:
+        notes, more = [brief(note, limit=1_000) for note in self.notes], len(self.notes) - _MOST_NOTES
+        return notes if more <= 0 else [*notes[: _MOST_NOTES // 2], f"{more} notes more", *notes[-_MOST_NOTES // 2 :]]
 
     def _note_what_was_found(self, *, undated: bool) -> None:
         if undated:

@@ -40,7 +40,7 @@ def read(record: Any, job: Job) -> None:
     speakers = [job.get(talk, key, str, "") for key in ("speaker_a", "speaker_b")]
     user = choose_user(job, speakers)
     sessions = sorted((_start(talk, key, job), int(_SESSION.fullmatch(key)[1]), key) for key in talk if _SESSION.fullmatch(key))
-    clock = Ticker(timedelta(seconds=1))
+    clock = Ticker(timedelta(seconds=1), fail=job.fail)
     job.note("turns have no time of their own: those of a session follow its start (read as UTC), a second apart")
     for start, _, key in job.track(sessions):
         said = [_message(turn, f"{key} turn {i}", job, speakers) for i, turn in enumerate(job.get(talk, key, list, ""))]

@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ilstma_lab.importers.content import Content
+from ilstma_lab.importers.content import Content, kind_of, shown
 from ilstma_lab.importers.conversation import Conversation
 from ilstma_lab.importers.formats import Format, split_records
 from ilstma_lab.importers.job import Job
@@ -35,7 +35,7 @@ def read(record: Any, job: Job) -> None:
     that begins at 4. A session id that stands twice in a haystack gets "~2" the second time.
     """
     job.note("turns have no time of their own: those of a session follow its start (read as UTC), a second apart")
-    clock = Ticker(timedelta(seconds=1))
+    clock = Ticker(timedelta(seconds=1), fail=job.fail)
     for start, ident, session in job.track(sorted(_sessions(record, job), key=lambda each: each[0])):
         for exchange in exchanges(_messages(session, ident, job), USER):
             job.add(exchange.user, exchange.assistant, at=clock.next(start), source=exchange.places[0], place=exchange.places[0])
@@ -48,6 +48,8 @@ def _sessions(record: Any, job: Job) -> list[tuple[datetime, str, Any]]:
         job.fail("haystack", f"it must have as many dates as session ids and sessions (got {counts})")
     found, times = [], Counter()
     for date, ident, session in zip(*columns, strict=True):
+        if not isinstance(ident, str | int):
+            job.fail("haystack_session_ids", f"an id must be a text or a number (got {kind_of(ident)})")
         name = str(ident)
         times[name] += 1
         if times[name] > 1:
@@ -75,7 +77,7 @@ def _start(text: Any, ident: str, job: Job) -> datetime:
     try:
         return datetime(*(int(number) for number in found.groups()), tzinfo=UTC)
     except (AttributeError, ValueError):
-        job.fail(f"session {ident}", f"not a date such as '2023/05/28 (Sun) 19:47' (got {text!r})")
+        job.fail(f"session {ident}", f"not a date such as '2023/05/28 (Sun) 19:47' (got {shown(text)})")
 
 
 FORMAT = Format("longmemeval", "LongMemEval: a haystack of dated sessions for each question", matches, split, read)

@@ -37,7 +37,7 @@ def read(bank: Any, job: Job) -> None:
     job.note("days have no time of day: the turns of one keep their order, a minute apart from 00:00 UTC")
     if unread := [key for key in _UNREAD if bank.get(key)]:
         job.note(f"not read, for the kit makes its own: {', '.join(unread)}")
-    clock = Ticker(timedelta(minutes=1))
+    clock = Ticker(timedelta(minutes=1), fail=job.fail)
     days = sorted(((_day(key, job), key.strip(), history[key]) for key in history), key=lambda day: day[0])
     for start, day, turns in job.track(days):
         _read_day(job, job.get({day: turns}, day, list, "history"), clock, start=start, day=day)

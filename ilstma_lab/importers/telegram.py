@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from ilstma_lab.importers.content import Content
+from ilstma_lab.importers.content import Content, shown
 from ilstma_lab.importers.conversation import Conversation
 from ilstma_lab.importers.formats import Format
 from ilstma_lab.importers.job import Job
@@ -41,7 +41,8 @@ def read(chat: Any, job: Job) -> None:
     """
     messages = []
     for number, record in enumerate(job.get(chat, "messages", list, "")):
-        place = f"message {record['id']}" if isinstance(record, dict) and "id" in record else f"message no. {number}"
+        ident = _ident(record, "")
+        place = f"message {ident}" if ident else f"message no. {number}"
         if job.get(record, "type", str, place) != "message":
             job.skip("service messages")
             continue
@@ -52,7 +53,7 @@ def read(chat: Any, job: Job) -> None:
         if record.get("forwarded_from"):
             job.note("forwarded messages are read as the words of who forwarded them")
         if not is_blank(text):
-            messages.append(Message(_sender(record, place, job), text, _time(record, place, job), str(record.get("id", number))))
+            messages.append(Message(_sender(record, place, job), text, _time(record, place, job), ident or str(number)))
         elif not media:
             job.skip("empty messages")
     if messages:
@@ -64,7 +65,12 @@ def _conversation(chat: Any, number: int, content: Content) -> Conversation:
     if not isinstance(chat, dict):
         content.fail(place, "an object is expected here")
     name = next((chat[key] for key in ("name", "type") if isinstance(chat.get(key), str)), place)
-    return Conversation(name, str(chat.get("id", place)), place, chat)
+    return Conversation(name, _ident(chat, place), place, chat)
+
+
+def _ident(record: Any, default: str) -> str:
+    ident = record.get("id") if isinstance(record, dict) else None
+    return str(ident) if isinstance(ident, str | int) else default
 
 
 def _text(record: dict[str, Any], place: str, job: Job) -> str:
@@ -90,7 +96,7 @@ def _time(record: dict[str, Any], place: str, job: Job) -> datetime:
     try:
         return job.instant(int(seconds), place)
     except (TypeError, ValueError, OverflowError):
-        job.fail(place, f"'date_unixtime' must be Unix seconds (got {seconds!r})")
+        job.fail(place, f"'date_unixtime' must be Unix seconds (got {shown(seconds)})")
 
 
 FORMAT = Format("telegram", "Telegram Desktop: result.json of one chat or of an account", matches, split, read, people=True)
