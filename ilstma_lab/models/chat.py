@@ -49,10 +49,11 @@ class ChatClient:
             return stream.call
         started = time.perf_counter()
         response = self._send(messages, purpose, {"response_format": _response_format(purpose, schema)} if schema else {})
-        if not getattr(response, "choices", None):
+        choice = _first_choice(response)
+        if choice is None:
             raise ModelError(f"{self.connection.endpoint} sent no choices: check that it speaks the chat completions API")
-        reply = _capped(response.choices[0].message.content or "")
-        return self._call(purpose, messages, reply, response.usage, started)
+        reply = _capped(_content(choice, "message"), ended=_ended(choice))
+        return self._call(purpose, messages, reply, getattr(response, "usage", None), started)
 
     def stream(self, messages: Messages, *, purpose: str) -> Stream:
         """Return the reply as a stream of pieces; nothing is sent before the first piece is asked for."""
@@ -63,24 +64,29 @@ class ChatClient:
 
         started = time.perf_counter()
         response = self._send(messages, purpose, {"stream_options": {"include_usage": True}}, stream=True)
-        reply, usage = "", None
+        reply, usage, ended = "", None, ""
         try:
-            for chunk in response:
-                usage = chunk.usage or usage
-                piece = (chunk.choices[0].delta.content or "") if chunk.choices else ""
-                if len(reply) + len(piece) > MAX_REPLY_CHARACTERS:
-                    piece = piece[: MAX_REPLY_CHARACTERS - len(reply)] + _CUT
+            for count, chunk in enumerate(response, 1):
+                usage, choice = getattr(chunk, "usage", None) or usage, _first_choice(chunk)
+                said, ended = _content(choice, "delta"), _ended(choice) or ended
+                piece = _capped(reply + said, ended=_ended(choice))[len(reply) :]
                 reply += piece
                 if piece:
                     yield piece
-                if len(reply) > MAX_REPLY_CHARACTERS:
+                if max(len(reply), count) > MAX_REPLY_CHARACTERS:
+                    ended = "length"
                     break
         except Exception as error:
-            if not isinstance(error, openai.OpenAIError | OSError) and "httpx" not in type(error).__module__:
+            if not isinstance(error, openai.OpenAIError | OSError | ValueError) and "httpx" not in type(error).__module__:
                 raise
             raise ModelError(f"The answer broke off after {len(reply)} characters: {self.connection.failed(error)}") from None
         finally:
             response.close()
+        if not (ended or usage):
+            raise ModelError(
+                f"The answer broke off after {len(reply)} characters: {self.connection.endpoint} ended the stream without saying "
+                "so. Ask again; if it does so each time, check that it speaks the chat completions API."
+            )
         return self._call(purpose, messages, reply, usage, started)
 
     def _send(self, messages: Messages, purpose: str, extra: dict[str, Any], **fixed: Any) -> Any:
@@ -108,11 +114,10 @@ class ChatClient:
 
     def _call(self, purpose: str, messages: Messages, reply: str, usage: Any, started: float) -> Call:
         seconds = time.perf_counter() - started
-        if usage is None or usage.prompt_tokens is None:
+        counted = _counted(usage)
+        if counted is None:
             prompt_tokens = sum(estimate_tokens(content) for _, content in messages)
             return Call(purpose, self.model, messages, reply, seconds, prompt_tokens, estimate_tokens(reply))
-        cached = getattr(usage.prompt_tokens_details, "cached_tokens", None) or 0
-        counted = (usage.prompt_tokens, usage.completion_tokens or 0, cached)
         return Call(purpose, self.model, messages, reply, seconds, *counted, estimated=False)
 
 
@@ -127,5 +132,32 @@ def _response_format(purpose: str, schema: dict) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
-def _capped(reply: str) -> str:
-    return reply if len(reply) <= MAX_REPLY_CHARACTERS else reply[:MAX_REPLY_CHARACTERS] + _CUT
+def _capped(reply: str, *, ended: str) -> str:
+    """Return `reply` with a mark where the endpoint cut it, or where it is cut here."""
+    if len(reply) <= MAX_REPLY_CHARACTERS:
+        return reply + _CUT if reply and ended == "length" else reply
+    return reply[:MAX_REPLY_CHARACTERS] + _CUT
+
+
+# What an endpoint sends is not checked by its client: every field may be absent or of another type.
+
+
+def _first_choice(response: Any) -> Any:
+    choices = getattr(response, "choices", None)
+    return choices[0] if isinstance(choices, list) and choices else None
+
+
+def _content(choice: Any, part: str) -> str:
+    content = getattr(getattr(choice, part, None), "content", None)
+    return content if isinstance(content, str) else ""
+
+
+def _ended(choice: Any) -> str:
+    return getattr(choice, "finish_reason", None) or ""
+
+
+def _counted(usage: Any) -> tuple[int, int, int] | None:
+    """Return the endpoint's count of prompt, reply and cached tokens, None where it sent none."""
+    asked, written = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None) or 0
+    cached = getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None) or 0
+    return (asked, written, cached) if all(isinstance(number, int) for number in (asked, written, cached)) else None

@@ -51,6 +51,9 @@ class Connection:
     def __repr__(self) -> str:
         return f"Connection({self.endpoint!r})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_client": None}  # the client holds the key; another process makes its own
+
     @property
     def host(self) -> str:
         """The endpoint's host, and its port where one is named."""
@@ -73,7 +76,7 @@ class Connection:
                 wait = FIRST_WAIT_SECONDS * 2**attempt
                 if attempt == self.retries:
                     raise self.failed(error) from None
-            except openai.OpenAIError as error:
+            except (openai.OpenAIError, ValueError) as error:  # ValueError: what came is no JSON
                 raise self.failed(error) from None
             self._sleep(wait)
         raise AssertionError("unreachable: the last attempt returns or raises")
@@ -85,9 +88,7 @@ class Connection:
     def _message(self, error: Exception) -> str:
         status = getattr(error, "status_code", None)
         what = f"answered {status}: {_short(error)}" if status else f"failed: {_short(error)}"
-        text = f"{self.endpoint} {what}. {_advice(error, status, self.timeout)}"
-        key = os.environ.get(KEY_VARIABLE, "").strip()
-        return text.replace(key, "[key]") if key else text
+        return f"{self.endpoint} {what}. {_advice(error, status, self.timeout)}"
 
     def _openai(self) -> Any:
         if self._client is None:
@@ -157,12 +158,17 @@ def _retry_after(headers: Any) -> float | None:
 
 
 def _refused_text(error: Any) -> str:
-    return f"{getattr(error, 'param', '') or ''} {error.message} {error.body}".lower()
+    return _without_key(f"{getattr(error, 'param', '') or ''} {error.message} {error.body}").lower()
 
 
 def _short(error: Exception) -> str:
-    text = " ".join(str(getattr(error, "message", "") or error or type(error).__name__).split())
+    text = _without_key(" ".join(str(getattr(error, "message", "") or error or type(error).__name__).split()))
     return text[:300].rstrip(".") or type(error).__name__
+
+
+def _without_key(text: str) -> str:
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    return text.replace(key, "[key]") if key else text
 
 
 def _advice(error: Exception, status: int | None, timeout: float) -> str:
@@ -178,4 +184,6 @@ def _advice(error: Exception, status: int | None, timeout: float) -> str:
         return "Check the model's name; if the prompt is too long for it, lower the token budget."
     if status and status >= 500:
         return "The endpoint itself fails: try again later."
+    if isinstance(error, ValueError):
+        return "What it sent cannot be read: ask again, and check that the base URL is that of an OpenAI-compatible endpoint."
     return "Check that the endpoint runs and that the base URL is right."

@@ -45,12 +45,16 @@ class EndpointEmbedder:
         return np.concatenate([self._ask(pieces[i : i + self.batch]) for i in range(0, len(pieces), self.batch)])
 
     def _ask(self, pieces: list[str]) -> np.ndarray:
-        response = self.connection.ask(lambda client: client.embeddings.create(model=self.model, input=pieces))
-        rows = [item.embedding for item in sorted(response.data or [], key=lambda item: item.index)]
+        try:
+            response = self.connection.ask(lambda client: client.embeddings.create(model=self.model, input=pieces))
+            items = sorted(response.data, key=lambda item: item.index or 0)
+            rows = [np.asarray(item.embedding, dtype=np.float32) for item in items]
+        except (AttributeError, TypeError, ValueError):  # its client checks nothing of what came
+            raise ModelError(f"{self.name} sent no vectors: check that it is an embedding model") from None
         if len(rows) != len(pieces):
             raise ModelError(f"{self.name} gave {len(rows)} vectors for {len(pieces)} texts: check that it is an embedding model")
-        sizes = {len(row) for row in rows}
+        sizes = {row.size for row in rows}
         if len(sizes) != 1 or (self._dim is not None and sizes != {self._dim}):
             expected = self._dim or "one size"
             raise EmbeddingMismatchError(f"{self.name} gave vectors of {sorted(sizes)} dimensions where {expected} was expected")
-        return np.asarray(rows, dtype=np.float32)
+        return np.stack(rows)

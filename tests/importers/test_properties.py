@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import io
 import json
+import os
+import re
+import time
 import zipfile
-from contextlib import suppress
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,64 +16,85 @@ from hypothesis import strategies as st
 from ilstma_lab.errors import IlstmaError
 from ilstma_lab.importers import FORMATS, conversations, load_dialogues
 from ilstma_lab.importers.pairing import Message, exchanges
+from tests.importers.mutations import other_bytes, other_lines, other_values, raw
 
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just([]) | st.just({})
+FREE = {"deadline": None, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
+QUICK = settings(max_examples=40, **FREE)
+SECONDS_A_PARSER = float(os.environ.get("ILSTMA_LAB_FUZZ_SECONDS", "120"))
+LINES = ("whatsapp", "jsonl", "csv")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 def survives(path, format):
-    with suppress(IlstmaError):
+    """Read the file: dialogues in order, or one of the kit's errors in one short line that names the file; soon, in any case."""
+    begun = time.monotonic()
+    try:
         for name in conversations(path, format=format)[:3]:
             loaded = load_dialogues(path, conversation=name, format=format, day_first=True)
             assert [d.at for d in loaded] == sorted(d.at for d in loaded)
+            assert not any(_CONTROLS.search(note) or len(note) > 1_100 for note in loaded.notes)
+            for dialogue in loaded:
+                dialogue.text.encode("utf-8")
+    except IlstmaError as error:
+        assert path.name in str(error)
+        assert len(str(error)) < 6_000
+        assert not _CONTROLS.search(str(error))
+    assert time.monotonic() - begun < 5
+
+
+def spoilt(name, sample):
+    """Return a strategy of files that once were `sample`, in the format `name`."""
+    ways = other_bytes(raw(sample))
+    return ways | (other_lines(sample) if name in LINES else other_values(sample).map(raw))
 
 
 @pytest.mark.parametrize("name", list(FORMATS))
-@QUICK
+@settings(QUICK, max_examples=80)
 @given(data=st.data())
-def test_mutated_texts(name, data, save, samples):
-    sample = samples[name]
-    raw = bytearray((sample if isinstance(sample, str) else json.dumps(sample)).encode())
-    for _ in range(data.draw(st.integers(1, 3))):
-        start = data.draw(st.integers(0, len(raw)))
-        raw[start : start + data.draw(st.integers(0, 9))] = data.draw(
-            st.binary(max_size=6) | st.sampled_from([b"\n", b'"', b"99", b":"])
-        )
-    survives(save(bytes(raw)), data.draw(st.sampled_from([None, name])))
+def test_files_that_were_spoilt(name, data, save, samples):
+    survives(save(data.draw(spoilt(name, samples[name]))), data.draw(st.sampled_from([None, name])))
 
 
-@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("whatsapp", "jsonl", "csv")])
-@QUICK
-@given(data=st.data())
-def test_values_of_another_kind(name, data, save, samples):
-    root = {"": copy.deepcopy(samples[name])}
-    holder, key = root, ""
-    while isinstance(holder[key], dict | list) and holder[key] and data.draw(st.integers(0, 5)):
-        holder = holder[key]
-        key = data.draw(st.sampled_from(list(holder) if isinstance(holder, dict) else range(len(holder))))
-    holder[key] = data.draw(LEAVES)
-    survives(save(root[""]), name)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*FORMATS, "ios", "zip"])
+def test_two_minutes_of_spoilt_files_a_parser(name, save, samples):
+    strategy = other_bytes(zipped(samples)) if name == "zip" else spoilt("whatsapp" if name == "ios" else name, samples[name])
+    form = {"ios": "whatsapp", "zip": None}.get(name, name)
+
+    @settings(max_examples=1_000, database=None, derandomize=False, **FREE)
+    @given(content=strategy)
+    def some(content):
+        survives(save(content), form)
+
+    end = time.monotonic() + SECONDS_A_PARSER
+    while time.monotonic() < end:
+        some()
+
+
+def zipped(samples):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("photos/1.jpg", b"no picture")
+        archive.writestr("result.json", json.dumps(samples["telegram"]))
+    return stream.getvalue()
 
 
 @QUICK
 @given(data=st.data())
 def test_mutated_zips(data, save, samples):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", data.draw(st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))) as archive:
-        archive.writestr("result.json", json.dumps(samples["telegram"]))
-    raw = bytearray(stream.getvalue())
+    spoilt = bytearray(zipped(samples))
     for _ in range(data.draw(st.integers(1, 3))):
-        raw[data.draw(st.integers(4, len(raw) - 1))] = data.draw(st.integers(0, 255))
-    survives(save(bytes(raw)), None)
+        spoilt[data.draw(st.integers(4, len(spoilt) - 1))] = data.draw(st.integers(0, 255))
+    survives(save(bytes(spoilt)), None)
 
 
 @QUICK
 @given(
-    raw=st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")),
+    content=st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "replace")),
     format=st.sampled_from([None, *FORMATS]),
 )
-def test_arbitrary_bytes(raw, format, save):
-    survives(save(raw), format)
+def test_arbitrary_bytes(content, format, save):
+    survives(save(content), format)
 
 
 @QUICK
