@@ -35,8 +35,8 @@ class ClockWarning(UserWarning):
 class Lab(ABC):
     """A memory around a language model: a table, its short-term memory, and the Turns that come back from `ask`.
 
-    A system says what stands in short-term memory when the answer is made, and what is written after it. `retrieves` tells whether
-    it recalls rows, which can be compared with the right ones. Parts that are not given are offline ones. `clock` tells when a
+    A system says what stands in short-term memory when the answer is made, and what is written after it. `retrieves` tells
+    whether it recalls rows, which can be compared with the right ones. Parts that are not given are offline ones. `clock` tells when a
     question is asked that brings no time of its own.
     """
 
