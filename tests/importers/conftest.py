@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +194,16 @@ def save(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def soon() -> Callable[..., AbstractContextManager[None]]:
+    """A block that must end within `seconds`: many times what it takes, so that only growth of another order fails."""
+
+    @contextmanager
+    def within(*, seconds: float) -> Iterator[None]:
+        begun = time.monotonic()
+        yield
+        assert time.monotonic() - begun < seconds
+
+    return within
