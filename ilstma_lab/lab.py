@@ -36,8 +36,8 @@ class Lab(ABC):
     """A memory around a language model: a table, its short-term memory, and the Turns that come back from `ask`.
 
     A system says what stands in short-term memory when the answer is made, and what is written after it. `retrieves` tells
-    whether it recalls rows, which can be compared with the right ones. Parts that are not given are offline ones. `clock` tells when a
-    question is asked that brings no time of its own.
+    whether it recalls rows, which can be compared with the right ones. Parts that are not given are offline ones. `clock` tells
+    when a question is asked that brings no time of its own.
     """
 
     system: ClassVar[str]
@@ -84,7 +84,7 @@ class Lab(ABC):
                 self.memory.restore(running.segments)
                 raise
             self.turns.append(turn)
-            self._before.append((running.segments, *running.told))
+            self._before.append((running.segments, *running.told, len(self.table.changes), self.table.next_index))
             return turn
 
     async def aask(self, question: str, **options) -> Turn:
@@ -109,9 +109,11 @@ class Lab(ABC):
         with self._lock:
             if not self._before:
                 raise InputError("no turn of this lab is left to take back")
-            turn, (segments, summaries, personality) = self.turns.pop(), self._before.pop()
+            turn, (segments, summaries, personality, seen, next_index) = self.turns.pop(), self._before.pop()
             touched = next((step.wrote.get("touched", ()) for step in turn.steps if step.number == 8), ())
-            self.table.undo_turn(turn.row, touched, turn.at, summaries=summaries, personality=personality)
+            changed = {row for row in self.table.changes[seen:] if row < next_index}
+            told = {"summaries": summaries, "personality": personality, "changed": changed}
+            self.table.undo_turn(turn.row, touched, turn.at, **told)
             self.memory.restore(segments)
             self._count -= not turn.failure
             return turn

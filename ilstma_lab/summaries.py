@@ -59,11 +59,13 @@ class Summaries:
         return (nearest.number, cosine) if nearest else (None, 0.0)
 
     def due(self, table: MemoryTable) -> bool:
-        """Tell whether a group is full or a set is stale."""
-        return bool(table.unsummarised(self.settings.group_size)) or bool(table.stale)
+        """Tell whether a group is full, a set is stale, or the personality lacks rows that were summarised."""
+        return bool(table.unsummarised(self.settings.group_size) or table.stale or table.unprofiled_count)
 
     def update(self, table: MemoryTable, *, at: datetime, watch: Callable[[Overlap], None] | None = None) -> tuple[Call, ...]:
-        """Summarise one group that is full, or one stale set anew, and return the calls made; `watch` sees what was compared.
+        """Summarise one group that is full, or one stale set anew, or let the personality take in a group that it lacks.
+
+        Returns the calls made; `watch` sees what was compared.
 
         Where one of the rows is edited or deleted while the models still think, nothing is stored, and the group stays due.
         """
@@ -73,7 +75,8 @@ class Summaries:
         if not rows:
             if stale:
                 table.set_summary("", (), at, replaces=stale.number)
-            return ()
+                return ()
+            return self._profile(table, table.unprofiled(self.settings.group_size))
         entries = [table[row] for row in rows]
         text, calls = self.summarizer.summarize(entries)
         replaces = stale
@@ -87,21 +90,27 @@ class Summaries:
         if not set(rows).isdisjoint(table.changes[seen:]):
             return calls
         table.set_summary(text, rows, at, replaces=replaces.number if replaces else None)
-        if stale:
-            return calls
-        personality, more = self.profiler.profile(table.personality, entries)
-        if personality != table.personality:
-            table.set_personality(personality)
-        return calls + more
+        return calls if stale else calls + self._profile(table, tuple(entry.index for entry in entries))
 
     def update_all(self, table: MemoryTable, *, at: datetime, progress: Callable[[int, int], None] | None = None) -> int:
         """Bring all summaries up to date and return how many groups were made; `progress(done, total)` after each."""
-        total = table.unsummarised_count // self.settings.group_size + len(table.stale)
+        size = self.settings.group_size
+        total = table.unsummarised_count // size + len(table.stale) + -(-table.unprofiled_count // size)
         for done in range(total):
             self.update(table, at=at)
             if progress:
                 progress(done + 1, total)
         return total
+
+    def _profile(self, table: MemoryTable, rows: tuple[int, ...]) -> tuple[Call, ...]:
+        """Let the personality take in `rows`, unless one of them changes meanwhile, and return the calls."""
+        if not rows:
+            return ()
+        seen = len(table.changes)
+        personality, calls = self.profiler.profile(table.personality, [table[row] for row in rows])
+        if set(rows).isdisjoint(table.changes[seen:]):
+            table.set_personality(personality, rows)
+        return calls
 
     def _overlap(self, table: MemoryTable, text: str, rows: tuple[int, ...]) -> tuple[Overlap, tuple[Call, ...]]:
         """Return what the new summary is compared with, and the calls (Figure 5).

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ilstma_lab.errors import InputError, ModelError
+from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import offline
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.protocols import Query
@@ -93,8 +94,9 @@ def test_a12_a_stale_set_is_never_chosen_and_is_made_anew_without_the_row():
     parts.update(table, at=DAY_0)
     assert THINGS[1] not in table.summaries[0].text
     assert table.summaries[0].rows == (0, 2, 3, 4)
-    assert not parts.due(table)
     assert parts.choose(question, table)[0] == 0
+    assert parts.update_all(table, at=DAY_0) == 2, "the personality takes in what is left, group by group"
+    assert not parts.due(table)
 
 
 def test_a11_an_edited_row_spoils_its_set():
@@ -117,14 +119,53 @@ def test_a_set_whose_rows_are_all_gone_ends_empty_and_is_never_chosen():
     assert parts.choose(query("anything"), table) == (None, 0.0)
 
 
-def test_the_personality_is_updated_with_the_groups_and_kept_when_a_set_is_made_anew():
-    parts, table = summaries(portrait="asks briefly"), table_of(5)
+def test_the_personality_is_updated_with_the_groups_and_begins_anew_without_a_deleted_row():
+    parts, table = summaries(), table_of(10)
+    parts.profiler = Gathering()
+    parts.update_all(table, at=DAY_0)
+    assert table.personality.split() == [str(row) for row in range(10)]
+    table.delete(3)
+    assert (table.personality, table.unprofiled_count) == ("", 9)
+    parts.update_all(table, at=DAY_0)
+    assert table.personality.split() == ["0", "1", "2", "4", "5", "6", "7", "8", "9"]
+    assert not parts.due(table)
+
+
+def test_a_personality_begun_anew_goes_on_after_a_reload(tmp_path):
+    parts, table = summaries(), table_of(10)
+    parts.profiler = Gathering()
+    parts.update_all(table, at=DAY_0)
+    table.edit(7, user="kayak paddles")
+    table.save(tmp_path / "t.json")
+    again = MemoryTable.load(tmp_path / "t.json", embedder=table.embedder)
+    assert (again.personality, again.unprofiled_count) == ("", 10)
+    parts.update_all(again, at=DAY_0)
+    assert again.personality.split() == [str(row) for row in range(10)]
+    again.close()
+
+
+def test_a_profiler_that_fails_is_asked_again_for_the_same_group():
+    parts, table = summaries(), table_of(5)
+    gathering = Gathering()
+
+    class Down:
+        def profile(self, personality, dialogues):
+            raise OSError("down")
+
+    parts.profiler = Down()
+    with pytest.raises(OSError, match="down"):
+        parts.update(table, at=DAY_0)
+    parts.profiler = gathering
+    assert parts.due(table)
     parts.update(table, at=DAY_0)
-    assert table.personality == "asks briefly"
-    table.delete(0)
-    parts.profiler.text = ""
-    parts.update(table, at=DAY_0)
-    assert (table.personality, parts.profiler.calls) == ("asks briefly", 1)
+    assert table.personality.split() == ["0", "1", "2", "3", "4"]
+
+
+class Gathering:
+    """A profiler whose portrait names the rows that it was shown."""
+
+    def profile(self, personality, dialogues):
+        return " ".join([personality, *(str(d.index) for d in dialogues)]).strip(), ()
 
 
 def test_b4_rows_added_while_the_models_think_are_kept_and_the_set_is_stored():

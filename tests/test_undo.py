@@ -13,7 +13,7 @@ from ilstma_lab.errors import InputError
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.replay import start_session
 from ilstma_lab.trace import Verdict
-from tests.stubs import DAY_0, StubJudge, StubResponder, asking, quoting, stub_lab
+from tests.stubs import DAY_0, THINGS, StubJudge, StubResponder, asking, quoting, stub_lab
 
 LATER = DAY_0 + timedelta(days=30)
 
@@ -139,3 +139,15 @@ def test_rows_deleted_meanwhile_are_no_trouble():
     assert turn.row not in lab.table, "the echo of a deleted row goes with it"
     lab.undo()
     assert lab.table.indices.tolist() == [0, 1, 2, 4, 5, 6, 7]
+
+
+def test_what_was_written_of_a_row_deleted_since_is_not_brought_back():
+    lab = lab_of(9)
+    lab.summarise()
+    lab.ask(asking(3), at=LATER)  # fills the second group
+    lab.table.delete(3)
+    lab.undo()
+    written = "".join([lab.table.personality, *(one.text for one in lab.table.written)])
+    assert THINGS[3] not in written
+    lab.summarise()
+    assert THINGS[3] not in lab.table.personality

@@ -31,7 +31,8 @@ class Contents:
     """Texts and sources by position, citations, summaries, personality, the log of recalls, the deferred write.
 
     `summaries` holds those of every kind. `loose` are the told rows that stand in no group's summary yet, oldest first; `stale`
-    the numbers of summaries to be made anew.
+    the numbers of summaries to be made anew. `unprofiled` are the summarised rows that the personality has not taken in: all of
+    them, once one that it had taken in is edited or deleted, for then it begins anew.
     """
 
     def __init__(self) -> None:
@@ -48,6 +49,8 @@ class Contents:
         self.changes: list[int] = []
         self.loose: dict[int, None] = {}
         self.stale: set[int] = set()
+        self.profiled: set[int] = set()
+        self.unprofiled: dict[int, None] = {}
         self._summary_places: dict[int, int] = {}
         self._summary_vectors = np.zeros((0, 0), np.float32)
         self._unembedded: set[int] = set()
@@ -109,6 +112,7 @@ class Contents:
         self.users[at], self.assistants[at] = clean_text(event["user"]), clean_text(event["assistant"])
         columns.set_vector(at, None)
         self._spoil_summaries(index)
+        self._spoil_personality(index)
         self.changes.append(index)
 
     def _on_delete(self, event: dict[str, Any], columns: Columns) -> None:
@@ -123,6 +127,7 @@ class Contents:
         cites = {row: tuple(c for c in cited if c != index) for row, cited in self.cites.items() if row != index}
         self.cites = {row: cited for row, cited in cites.items() if cited}
         self._spoil_summaries(index, gone=True)
+        self._spoil_personality(index, gone=True)
         self.changes.append(index)
 
     def _on_touch(self, event: dict[str, Any], columns: Columns) -> None:
@@ -176,7 +181,13 @@ class Contents:
             self._loosen(set(old.rows) - set(summary.rows), columns)
 
     def _on_personality(self, event: dict[str, Any], columns: Columns) -> None:
+        """A text, and the rows that it has newly taken in; "anew" lets it take in all rows again."""
         self.personality = clean_text(event["text"])
+        if event.get("anew"):
+            self._begin_personality(self.profiled)
+        for row in event.get("rows", ()):
+            self.profiled.add(row)
+            self.unprofiled.pop(row, None)
 
     def _on_question(self, event: dict[str, Any], columns: Columns) -> None:
         self.unanswered = (clean_text(event["text"]), to_moment(event["at"]))
@@ -194,6 +205,8 @@ class Contents:
         self._set_summary(summary)
         for row in summary.rows if summary.kind == GROUP else ():
             self.loose.pop(row, None)
+            if row not in self.profiled:
+                self.unprofiled[row] = None
 
     def _loosen(self, rows: set[int], columns: Columns) -> None:
         """Let told rows that a replaced summary held, and none holds now, wait for a summary again."""
@@ -201,8 +214,22 @@ class Contents:
             return
         held = {row for summary in self.summaries.values() if summary.kind == GROUP for row in summary.rows}
         loose = {r: None for r in rows - held if (at := columns.position(r)) is not None and columns.kind[at] == TOLD}
+        for row in rows - held:
+            self.profiled.discard(row)
+            self.unprofiled.pop(row, None)
         if loose:
             self.loose = dict.fromkeys(sorted(self.loose | loose))
+
+    def _spoil_personality(self, index: int, *, gone: bool = False) -> None:
+        if gone:
+            self.unprofiled.pop(index, None)
+        if index in self.profiled:
+            self.profiled.discard(index)
+            self._begin_personality(self.profiled if gone else self.profiled | {index})
+
+    def _begin_personality(self, rows: set[int]) -> None:
+        self.unprofiled = dict.fromkeys(sorted(rows | self.unprofiled.keys()))
+        self.profiled, self.personality = set(), ""
 
     def _spoil_summaries(self, index: int, *, gone: bool = False) -> None:
         for summary in list(self.summaries.values()):
@@ -261,6 +288,7 @@ class Contents:
         return {
             "next_index": self.next_index,
             "personality": self.personality,
+            "unprofiled": list(self.unprofiled),
             "waiting": [[row, count, from_microseconds(last).isoformat()] for row, (count, last) in self.waiting.items()],
             "unanswered": None if asked is None else {"text": asked[0], "at": asked[1].isoformat()},
         }
@@ -317,6 +345,10 @@ class Contents:
             RecallRecord(r["row"], to_instant(r["at"]), r.get("question", ""), bool(r.get("hit"))) for r in sections["recalls"]
         ]
         self.personality = clean_text(head.get("personality") or "")
+        self.profiled, self.unprofiled = set(self.unprofiled), {}
+        for row in head.get("unprofiled", ()):
+            self.profiled.discard(row)
+            self.unprofiled[row] = None
         self.waiting = {row: (int(count), to_microseconds(to_instant(at))) for row, count, at in head.get("waiting", [])}
         if asked := head.get("unanswered"):
             self.unanswered = (clean_text(asked["text"]), to_moment(asked["at"]))

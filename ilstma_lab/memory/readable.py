@@ -158,8 +158,17 @@ class ReadableTable:
 
     @property
     def personality(self) -> str:
-        """What is known of the user's ways."""
+        """What is known of the user's ways; it begins anew, empty, when a row that it had taken in is edited or deleted."""
         return self._contents.personality
+
+    def unprofiled(self, count: int) -> tuple[int, ...]:
+        """Return up to `count` of the oldest summarised rows that the personality has not taken in."""
+        return tuple(islice(self._contents.unprofiled, count))
+
+    @property
+    def unprofiled_count(self) -> int:
+        """How many summarised rows the personality has not taken in: none, unless one that it had was edited or deleted."""
+        return len(self._contents.unprofiled)
 
     @property
     def recalls(self) -> tuple[RecallRecord, ...]:

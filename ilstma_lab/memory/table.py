@@ -8,7 +8,7 @@ import threading
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -150,10 +150,10 @@ class MemoryTable(ReadableTable):
             self._commit([{**event, "at": _iso(to_instant(at))}])
             return self._contents.summaries[number]
 
-    def set_personality(self, text: str) -> None:
-        """Store what is known of the user's ways."""
+    def set_personality(self, text: str, rows: Sequence[int] = ()) -> None:
+        """Store what is known of the user's ways; `rows` are those that it has newly taken in."""
         with self._lock:
-            self._commit([{"op": "personality", "text": clean_text(text)}])
+            self._commit([{"op": "personality", "text": clean_text(text), "rows": [int(r) for r in rows]}])
 
     def open_question(self, question: str, at: datetime) -> None:
         """Remember a question before it is answered, so that a crash or a failing model does not lose it."""
@@ -182,16 +182,25 @@ class MemoryTable(ReadableTable):
             return events[-1]["index"] if dialogue is not None else None
 
     def undo_turn(
-        self, row: int | None, touched: Sequence[int], at: datetime, *, summaries: Sequence[Summary], personality: str
+        self,
+        row: int | None,
+        touched: Sequence[int],
+        at: datetime,
+        *,
+        summaries: Sequence[Summary],
+        personality: str,
+        changed: Collection[int] = (),
     ) -> None:
         """Take back what a turn left, in one journal line: its row, whose index is not used again, its touches, its summaries.
 
         `row`: the turn's own, None where it stored none; `touched`: the rows whose recall at the moment `at` is taken back;
-        `summaries` and `personality` as they were before it. A set that it made anew is emptied, and its rows wait again.
+        `summaries` (of every kind) and `personality` as they were before it. A set that it made anew is emptied; its rows wait
+        again. `changed`: rows that were edited or deleted since; what was written of them before is not brought back.
         """
         with self._lock:
             events = [{"op": "untouch", "rows": [int(r) for r in touched], "at": _iso(to_instant(at))}] if touched else []
-            before = {summary.number: summary for summary in summaries}
+            changed = set(changed)
+            before = {summary.number: summary for summary in summaries if changed.isdisjoint(summary.rows)}
             for number, made in self._contents.summaries.items():
                 old = before.get(number)
                 if old != made and (old is None or not old.stale):
@@ -199,7 +208,8 @@ class MemoryTable(ReadableTable):
                     event = {"op": "summary", "number": number, "text": text, "rows": list(rows), "at": _iso(when)}
                     events.append({**event, "kind": made.kind})
             if personality != self.personality:
-                events.append({"op": "personality", "text": personality})
+                event = {"op": "personality", "text": "", "anew": True} if changed else {"op": "personality", "text": personality}
+                events.append(event)
             events += self._deleted(row) if row is not None and row in self else []
             self._commit([*events, {"op": "answered"}])
 
