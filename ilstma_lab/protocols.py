@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -18,6 +18,10 @@ from ilstma_lab.models.embedders import checked, unit
 from ilstma_lab.prefetch.selection import Selection
 from ilstma_lab.retrieval.recall import Chunk, Reading, Recall
 from ilstma_lab.trace import Verdict
+
+if TYPE_CHECKING:
+    from ilstma_lab.evaluation.datasets import RecallQuestion
+    from ilstma_lab.evaluation.grading import Grade
 
 
 class Embedder(Protocol):
@@ -137,4 +141,14 @@ class Retention(Protocol):
 
     def at(self, interval_days: np.ndarray, strength_days: np.ndarray) -> np.ndarray:
         """Return the retention in [0, 1], shapes broadcast."""
+        ...
+
+
+class Grader(Protocol):
+    """Says how right an answer is. `name` stands beside every figure that it gives."""
+
+    name: str
+
+    def grade(self, question: RecallQuestion, answer: str) -> Grade:
+        """Return the grade of `answer`; its accuracy is None, with the reason, where it cannot be graded."""
         ...
