@@ -17,7 +17,7 @@ from ilstma_lab.retrieval.recall import Recall
 
 TURN_VERSION = 1
 
-STEP_NAMES = {
+NINE_STEPS = {
     1: "Collect",
     2: "Judge",
     3: "Keep",
@@ -27,13 +27,18 @@ STEP_NAMES = {
     7: "Prefetch",
     8: "Write",
     9: "Answer",
+}
+"""The steps of ILSTMA (section 3.1), as the kit writes them everywhere."""
+
+STEP_NAMES = {
+    **NINE_STEPS,
     10: "Forget",
     11: "Control",
     12: "Pick",
     13: "Write memo",
     14: "End of session",
 }
-"""ILSTMA's nine steps as the kit writes them everywhere, and those that other systems have instead."""
+"""The nine, and those that other systems have instead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ilstma_lab.reprs.step_words import TITLES, place
 from ilstma_lab.reprs.steps import in_order, io_text
 from ilstma_lab.reprs.turn import turn_text
 from ilstma_lab.reprs.words import line
-from ilstma_lab.trace import STEP_NAMES, Turn
+from ilstma_lab.trace import NINE_STEPS, Turn
 from ilstma_lab.widgets.chat_state import with_prefetch
 from ilstma_lab.widgets.drawn import Drawn, browser_part, look
 
@@ -40,6 +40,10 @@ class Player(Drawn):
         self.turns = (turns,) if isinstance(turns, Turn) else tuple(turns) if isinstance(turns, Iterable) else ()
         if not self.turns or not all(isinstance(each, Turn) for each in self.turns):
             raise InputError("the player needs a Turn, or several: turn = lab.ask(...), or lab.turns after the first question")
+        if others := {turn.system for turn in self.turns} - {"ILSTMA"}:
+            raise InputError(
+                f"the player shows the nine steps of ILSTMA, not a turn of {', '.join(sorted(others))}: print(turn) does"
+            )
         self._single = isinstance(turns, Turn)
         self._shown = ""
         self._filled_by = [selection for _, selection in with_prefetch(self.turns)]
@@ -59,7 +63,7 @@ class Player(Drawn):
     @property
     def steps(self) -> tuple[int, ...]:
         """The steps that ran in this turn, in their order: where the buttons lead."""
-        return ran(self.current) or tuple(STEP_NAMES)
+        return ran(self.current) or tuple(NINE_STEPS)
 
     def show(self, what: str = "") -> None:
         """Open "row 41", "segment cache" or "chunk 3" beside the step; "" closes it. Raises InputError for what is not there."""
@@ -98,7 +102,7 @@ class Player(Drawn):
 
     @traitlets.validate("step")
     def _check_step(self, proposal: Any) -> int:
-        if proposal["value"] not in STEP_NAMES:
+        if proposal["value"] not in NINE_STEPS:
             raise InputError(f"there is no step {proposal['value']}: they are 1 to 9")
         return proposal["value"]
 
