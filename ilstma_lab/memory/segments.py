@@ -71,11 +71,15 @@ class ShortTermMemory:
     """The five segments. Rows are held by index and looked up in the table, so an edited or deleted row is so at once.
 
     A hit keeps all but the history. A miss clears summary and cache, fills the relevant segment, and refills the cache.
+    `by_time`: prompts list what is relevant in the order of its rows, and not best first. `with_personality`: whether the
+    table's personality stands in it; a system without one shows none.
     """
 
     def __init__(self, table: MemoryTable, limits: SegmentLimits | None = None):
         self.table = table
         self.limits = limits or SegmentLimits()
+        self.by_time = False
+        self.with_personality = True
         self._cache: tuple[ScoredRow, ...] = ()
         self._relevant: tuple[int | Note, ...] = ()
         self._summary: int | None = None
@@ -108,7 +112,7 @@ class ShortTermMemory:
     @property
     def personality(self) -> str:
         """What is known of the user's ways, or ""."""
-        return self.table.personality
+        return self.table.personality if self.with_personality else ""
 
     @property
     def history(self) -> tuple[HistoryTurn, ...]:
@@ -164,6 +168,10 @@ class ShortTermMemory:
         """Add a finished turn to the history; the oldest leaves a full queue."""
         self._history.append(turn)
 
+    def set_history(self, turns: Sequence[HistoryTurn]) -> None:
+        """Put these turns into the history in place of those that it holds."""
+        self._history = deque(turns, maxlen=self.limits.history_turns)
+
     def state(self) -> tuple:
         """Return what the segments hold, to be put back by `restore`."""
         return self._cache, self._relevant, self._summary, tuple(self._history)
@@ -171,7 +179,7 @@ class ShortTermMemory:
     def restore(self, state: tuple) -> None:
         """Put back what `state` returned, here or in the memory of a fork."""
         self._cache, self._relevant, self._summary, history = state
-        self._history = deque(history, maxlen=self.limits.history_turns)
+        self.set_history(history)
 
     # -- what the prompt gets ----------------------------------------------------------------------------------------
 
@@ -185,13 +193,21 @@ class ShortTermMemory:
             known = self._made.get(name)
             if known is None or known.content != (language, content):  # a turn looks three times, mostly at the same
                 pieces = self._pieces(name, content, language)
-                self._made[name] = _Made((language, content), pieces, _view(name, pieces, _cost(pieces)))
+                view = _view(name, self._shown(name, pieces), _cost(pieces))
+                self._made[name] = _Made((language, content), pieces, view)
         made = [self._made[name] for name in SEGMENTS]
         if sum(segment.view.tokens for segment in made) <= self.limits.token_budget:
             return tuple(segment.view for segment in made)
         parts = {name: list(self._made[name].pieces) for name in SEGMENTS}
         self._fit(parts)
-        return tuple(_view(name, parts[name], self._made[name].view.tokens) for name in SEGMENTS)
+        return tuple(_view(name, self._shown(name, parts[name]), self._made[name].view.tokens) for name in SEGMENTS)
+
+    def _shown(self, name: str, pieces: Sequence[tuple[int | None, str]]) -> Sequence[tuple[int | None, str]]:
+        """Return the pieces of a segment in the order of a prompt; what was cut is missing at their end."""
+        if name != "relevant" or not self.by_time:
+            return pieces
+        last_rows = [max(rows, default=-1) for rows in self._relevant_rows()]
+        return [pieces[at] for at in sorted(range(len(pieces)), key=last_rows.__getitem__)]
 
     def _contents(self) -> dict[str, tuple]:
         """Return what each segment holds, (row, texts) by (row, texts), so that two states can be compared."""
@@ -208,13 +224,21 @@ class ShortTermMemory:
         }
 
     def _relevant_contents(self) -> tuple[tuple[int | None, tuple[str, ...]], ...]:
-        notes, found = {note.number: note.text for note in self.notes}, []
+        live = self._live_relevant()
+        return tuple((None, (item.text,)) if isinstance(item, Summary) else (item, self.table.sides(item)) for item in live)
+
+    def _relevant_rows(self) -> list[tuple[int, ...]]:
+        """Return for each piece of the relevant segment the rows that it holds or was written of."""
+        return [item.rows if isinstance(item, Summary) else (item,) for item in self._live_relevant()]
+
+    def _live_relevant(self) -> list[int | Summary]:
+        notes, found = {note.number: note for note in self.notes}, []
         for item in self._relevant:
             if isinstance(item, Note):
-                found += [(None, (notes[item.number],))] if item.number in notes else []
+                found += [notes[item.number]] if item.number in notes else []
             elif item in self.table:
-                found.append((item, self.table.sides(item)))
-        return tuple(found)
+                found.append(item)
+        return found
 
     def _pieces(self, name: str, content: tuple, language: str) -> tuple[tuple[int | None, str], ...]:
         """Return the rows of a segment with the text that a prompt gets of each: dated, except in the history."""

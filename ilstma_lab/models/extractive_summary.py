@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LINE_CHARACTERS = 240
 PER_DIALOGUE = 2
-_DATE_PREFIX = re.compile(r"^\d{4}-\d\d-\d\d[^:：]{0,12}[:：]\s*")
+DATE_PREFIX = re.compile(r"^\d{4}-\d\d-\d\d[^:：]{0,12}[:：]\s*")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+|[《“\"][^《》“”\"]{2,40}[》”\"]")
 _NUMBER = re.compile(r"\d|[一二三四五六七八九十百千两]+[天日月年点个次岁元]")
 _TIME = re.compile(
@@ -49,8 +49,8 @@ class ExtractiveSummarizer:
         for number, dialogue in enumerate(dialogues):
             day = dialogue.created.date()
             scored = [
-                (_telling(sentence, repeated, user=who == "user"), number, place, f"{day}, {who}: {_one_line(sentence)}")
-                for place, (who, sentence) in enumerate(_spoken(dialogue))
+                (telling(sentence, repeated, user=who == "user"), number, place, f"{day}, {who}: {one_line(sentence)}")
+                for place, (who, sentence) in enumerate(said_in(dialogue))
             ]
             best += sorted(scored, key=lambda line: (-line[0], line[2]))[:PER_DIALOGUE]
         kept = sorted(best, key=lambda line: (-line[0], line[1], line[2]))[: self.lines]
@@ -82,21 +82,24 @@ class ExtractiveMerger:
         return overlap(lines, fresh, cosines, threshold=self.similarity)
 
     def _vectors(self, lines: list[str]) -> np.ndarray:
-        facts = [_DATE_PREFIX.sub("", line) or line for line in lines]
+        facts = [DATE_PREFIX.sub("", line) or line for line in lines]
         return unit(checked(self.embedder.embed(facts, "row"), facts, self.embedder.dim))
 
 
-def _spoken(dialogue: MemoryEntry) -> list[tuple[str, str]]:
+def said_in(dialogue: MemoryEntry) -> list[tuple[str, str]]:
+    """Return the sentences of a dialogue, each with who said it: "user" or "assistant"."""
     return [("user", s) for s in sentences(dialogue.user)] + [("assistant", s) for s in sentences(dialogue.assistant)]
 
 
-def _telling(sentence: str, repeated: Counter[str], *, user: bool) -> float:
+def telling(sentence: str, repeated: Counter[str], *, user: bool) -> float:
+    """Return how much a sentence tells: names, numbers, times, and words that `repeated` counts more than once."""
     found = content_words(sentence)
     again = sum(1 for word in found if repeated[word] > 1) / (1 + len(found)) ** 0.5
     marks = len(_NAME.findall(sentence)) + bool(_NUMBER.search(sentence)) + bool(_TIME.search(sentence))
     return again + min(marks, 4) + min(len(found), 12) / 12 + 0.5 * user - 2.0 * bool(_ASKS.search(sentence))
 
 
-def _one_line(sentence: str) -> str:
+def one_line(sentence: str) -> str:
+    """Return `sentence` in one line of at most `LINE_CHARACTERS`."""
     line = " ".join(sentence.split())
     return line if len(line) <= LINE_CHARACTERS else line[: LINE_CHARACTERS - 1] + "…"
