@@ -35,6 +35,11 @@ class Models:
         told = getattr(self.responder, "instructed", None)
         return replace(self, responder=told(instructions)) if told else self
 
+    def quoting_nearest(self) -> Models:
+        """Return these parts with an offline responder that quotes the nearest of the relevant rows, whatever their order."""
+        nearest = getattr(self.responder, "quoting_nearest", None)
+        return replace(self, responder=nearest()) if nearest else self
+
 
 @lru_cache(maxsize=1)
 def default_embedder() -> Embedder:

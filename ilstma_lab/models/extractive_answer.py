@@ -25,27 +25,45 @@ _CUT = " […]"
 class ExtractiveResponder:
     """Answers by quoting: from each of the best `rows` relevant rows the user's turn and the assistant's nearest sentence.
 
-    Relevant rows are taken in the order of the retrieval, rows of the cache only where none is relevant; where there is neither,
-    the nearest line of the summary and of the notes is quoted. `instructions` are shown in the prompt that would have been sent.
+    Relevant rows are taken in the order of the retrieval, or with `nearest` by their cosine to the question, for systems that put
+    them in the order of time; rows of the cache only where none is relevant. Where there is neither, the nearest line of the
+    summary and of the notes is quoted. `instructions` are shown in the prompt that would have been sent.
     """
 
     def __init__(
-        self, *, rows: int = 2, vectors: SentenceVectors | None = None, instructions: messages.Instructions | None = None
+        self,
+        *,
+        rows: int = 2,
+        vectors: SentenceVectors | None = None,
+        instructions: messages.Instructions | None = None,
+        nearest: bool = False,
     ):
         self.rows = rows
         self.vectors = vectors or SentenceVectors()
         self.instructions = instructions
+        self.nearest = nearest
 
     def instructed(self, instructions: messages.Instructions) -> ExtractiveResponder:
         """Return the same responder with other instructions."""
-        return ExtractiveResponder(rows=self.rows, vectors=self.vectors, instructions=instructions)
+        return ExtractiveResponder(rows=self.rows, vectors=self.vectors, instructions=instructions, nearest=self.nearest)
+
+    def quoting_nearest(self) -> ExtractiveResponder:
+        """Return the same responder, which quotes the nearest of the relevant rows, whatever their order."""
+        return ExtractiveResponder(rows=self.rows, vectors=self.vectors, instructions=self.instructions, nearest=True)
 
     def answer(self, query: Query, memory: ShortTermMemory) -> Iterator[str]:
         """Return the answer as a stream of one piece, in the question's language; it says so where the memory holds nothing."""
-        rows = (memory.relevant or memory.cache)[: self.rows]
+        rows = memory.relevant or memory.cache
+        rows = (nearest_first(query, rows) if self.nearest else rows)[: self.rows]
         written = "\n".join([memory.summary, *(note.text for note in memory.notes)])
         said = quote(query, rows, self.vectors) if rows or is_blank(written) else quote_line(query, written, self.vectors)
         return Stream.of(unsent("answer", messages.answer(query, memory, instructions=self.instructions), said))
+
+
+def nearest_first(query: Query, rows: Sequence[MemoryEntry]) -> list[MemoryEntry]:
+    """Return `rows` by their cosine to the question, the later first where it is the same; rows without a vector come last."""
+    cosine = {row.index: -2.0 if row.vector is None else float(row.vector @ query.vector) for row in rows}
+    return sorted(rows, key=lambda row: (-cosine[row.index], -row.index))
 
 
 def quote(query: Query, rows: Sequence[MemoryEntry], vectors: SentenceVectors) -> str:
