@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ilstma_lab.clock import Clock
 from ilstma_lab.errors import InputError
-from ilstma_lab.evaluation.baselines import Bm25
+from ilstma_lab.evaluation.baselines import Bm25, plain_words
 from ilstma_lab.lab import Lab, RunningTurn
 from ilstma_lab.memory.segments import SegmentLimits
 from ilstma_lab.memory.table import MemoryTable
@@ -80,6 +80,7 @@ class Yardstick(Lab):
     def __init__(self, table: MemoryTable, config: Any = None, *, models: Models | None = None, clock: Clock | None = None):
         config = config or self.settings()
         super().__init__(table, config, limits=config.short_term, models=models, clock=clock)
+        self.memory.with_personality = False
 
     def summarise(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Return 0: a yardstick writes nothing of rows."""
@@ -178,7 +179,8 @@ class PlainBm25(Yardstick):
         """Index the rows anew where any changed since."""
         if self._seen != len(self.table.changes):
             self._seen = len(self.table.changes)
-            self._index = Bm25([row.text for row in self.table]) if len(self.table) else None
+            texts = [row.text for row in self.table]
+            self._index = Bm25(texts) if any(plain_words(text) for text in texts) else None
 
 
 class _YardstickTurn(RunningTurn):
