@@ -50,7 +50,7 @@ def fit(text: str, cells: int) -> str:
     ('one two', 'abcd…', True)
     """
     whole = printable(" ".join(text.split()))
-    if _width(whole) <= cells:
+    if width(whole) <= cells:
         return whole
     room, shown = cells - 1, ""
     for character in whole:
@@ -65,7 +65,7 @@ def hang(head: str, text: str) -> Iterator[str]:
     """Yield `text` wrapped to the terminal, its first line behind `head`, the others below it."""
     rows, room = [""], max(20, columns() - len(head))
     for piece in _BREAKABLE.findall(printable(" ".join(text.split()))):
-        if _width(rows[-1]) + _width(piece) > room:
+        if width(rows[-1]) + width(piece) > room:
             rows.append("")
         rows[-1] += piece if rows[-1] else piece.lstrip()
     for number, row in enumerate(rows):
@@ -102,7 +102,12 @@ class Progress:
             print(file=sys.stderr, flush=True)
 
 
-def _width(text: str) -> int:
+def width(text: str) -> int:
+    """Return how many columns of a terminal `text` takes.
+
+    >>> width("ab\\u4f60")
+    4
+    """
     return sum(map(_cells, text))
 
 

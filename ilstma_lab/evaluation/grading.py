@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.grade_refusal import says_unknown
 from ilstma_lab.evaluation.grade_text import holds
 from ilstma_lab.memory.entry import is_blank
 from ilstma_lab.models.call import Call
+from ilstma_lab.models.prompts.messages import GradeWording
 from ilstma_lab.models.sentences import tokens
 
 if TYPE_CHECKING:
@@ -18,7 +19,15 @@ if TYPE_CHECKING:
     from ilstma_lab.protocols import Grader
 
 ACCURACIES = (0.0, 0.5, 1.0)
-Wording = Literal["strict", "lenient"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What `system` answered to a question: what is graded side by side, or by hand."""
+
+    system: str
+    question: RecallQuestion
+    answer: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +99,7 @@ class Facts:
     A label without facts is graded by token F1, and `reason` says so. What contradicts the label besides is not seen.
     """
 
-    wording: Wording = "strict"
+    wording: GradeWording = "strict"
 
     @property
     def name(self) -> str:

@@ -71,12 +71,25 @@ are given: keep what still holds, change what these dialogues contradict, add wh
 record health, belief or the like unless the user speaks of it as a part of who they are.
 Write at most {{lines}} short lines and nothing else."""
 
-GRADE = f"""You grade an answer about earlier talk against the right answer.
+_GRADE = f"""You grade an answer about earlier talk against the right answer.
 {DATA_RULE}
-"accuracy": 1 if the answer holds every fact of the right answer and contradicts none, 0.5 if it holds a part of them, 0
+"accuracy": {{scale}}
 otherwise. If the right answer says that it was never talked about, an answer that says so gets 1, an invented one 0.
 "coherence": from 0 to 1, how naturally and readably the answer responds to the question, whether or not it is right.
-Reply with one JSON object and nothing else: {{"reason": "one sentence", "accuracy": 0 or 0.5 or 1, "coherence": a number}}"""
+Reply with one JSON object and nothing else: {{{{"reason": "one sentence", "accuracy": {{values}}, "coherence": a number}}}}"""
+
+GRADE = {
+    "lenient": _GRADE.format(
+        scale="1 if the answer holds every fact of the right answer and contradicts none, 0.5 if it holds a part of them, 0",
+        values="0 or 0.5 or 1",
+    ),
+    "strict": _GRADE.format(
+        scale="1 if the answer holds every fact of the right answer and contradicts none, a part is not enough, 0",
+        values="0 or 1",
+    ),
+}
+
+NEVER_SAID = "It was never talked about."
 
 AGAIN = "I could not read that. Reply again with the JSON object alone, in the form I described."
 

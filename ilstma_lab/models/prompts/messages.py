@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.prompts import en, zh
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ilstma_lab.retrieval.recall import Chunk
 
 Messages = tuple[tuple[str, str], ...]
+GradeWording = Literal["strict", "lenient"]
 Instructions = Mapping[Language, str]
 """What a system tells the model before the memory, in each language; `DATA_RULE` of that language belongs into it."""
 
@@ -92,11 +93,14 @@ def personality(portrait: str, dialogues: Sequence[MemoryEntry]) -> Messages:
     return ("system", texts.PERSONALITY.format(lines=PERSONALITY_LINES)), ("user", f"{known}\n{_dialogues(dialogues, texts)}")
 
 
-def grade(question: str, answer: str, *, label: str, at: datetime) -> Messages:
-    """Return the prompt that grades `answer` against the right answer `label`, for a question asked at `at`."""
+def grade(question: str, answer: str, *, label: str, at: datetime, wording: GradeWording = "lenient") -> Messages:
+    """Return the prompt that grades `answer` against the right answer `label`, for a question asked at `at`.
+
+    A blank label stands for what was never talked about. "lenient" gives .5 for a part of the facts, "strict" 0.
+    """
     texts = _texts(question)
-    data = [fence("question", question), fence("right_answer", label), fence("answer", answer)]
-    return ("system", texts.GRADE), ("user", "\n".join([*data, "", texts.NOW.format(date=at.date())]))
+    data = [fence("question", question), fence("right_answer", label or texts.NEVER_SAID), fence("answer", answer)]
+    return ("system", texts.GRADE[wording]), ("user", "\n".join([*data, "", texts.NOW.format(date=at.date())]))
 
 
 def again(messages: Messages, reply: str) -> Messages:
