@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ilstma_lab import cli_prefetch, cli_referee
+from ilstma_lab import cli_prefetch, cli_referee, cli_systems
 from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.terminal import Progress, printable, say
 
@@ -48,6 +48,8 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     retrieval.set_defaults(run=run)
     cli_referee.add_parser(parts)
     cli_prefetch.add_parser(parts)
+    cli_data.add_parser(parts)
+    cli_systems.add_parser(parts)
 
 
 def run(args: Namespace) -> int:
