@@ -50,8 +50,8 @@ def other_lines(draw, text: str) -> bytes:
         line = lines[at]
         half = line[: draw(st.integers(0, len(line)))]
         ways = [[], [line, line], [half, line], [half], [line + half], [line[::-1]], [line.replace(" ", "\t")], [line * 50]]
-        lines[at : at + 1] = draw(st.sampled_from(ways))
-        lines = draw(st.sampled_from([lines, lines[::-1]])) or [""]
+        lines[at : at + 1] = ways[draw(st.integers(0, len(ways) - 1))]
+        lines = lines[:: -1 if draw(st.booleans()) else 1] or [""]
     return "\n".join(lines).encode()
 
 
@@ -61,17 +61,17 @@ def other_values(draw, value: Any) -> Any:
     root = {"": copy.deepcopy(value)}
     for _ in range(draw(st.integers(1, 3))):
         places = list(_places(root))
-        holder, key = draw(st.sampled_from(places))
-        other, its = draw(st.sampled_from(places))
+        holder, key = places[draw(st.integers(0, len(places) - 1))]
+        other, its = places[draw(st.integers(0, len(places) - 1))]
         way = draw(st.sampled_from(["leaf", "leaf", "lose", "double", "rename", "wrap", "exchange"]))
         if way == "leaf":
-            holder[key] = draw(_LEAVES)
+            holder[key] = copy.deepcopy(draw(_LEAVES))
         elif way == "wrap":
-            holder[key] = draw(st.sampled_from([[holder[key]], {"x": holder[key]}]))
+            holder[key] = [holder[key]] if draw(st.booleans()) else {"x": holder[key]}
         elif way == "exchange":
             holder[key] = copy.deepcopy(other[its])
         elif isinstance(holder, list):
-            holder[key : key + 1] = [] if way == "lose" else [holder[key]] * 2
+            holder[key : key + 1] = [] if way == "lose" else [holder[key], copy.deepcopy(holder[key])]
         elif holder is not root:
             kept = holder.pop(key)
             if way != "lose":
