@@ -72,7 +72,8 @@ class ShortTermMemory:
 
     A hit keeps all but the history. A miss clears summary and cache, fills the relevant segment, and refills the cache.
     `by_time`: prompts list what is relevant in the order of its rows, and not best first. `with_personality`: whether the
-    table's personality stands in it; a system without one shows none.
+    table's personality stands in it; a system without one shows none. `last_turn_stays`: over budget, the newest turn of the
+    history is shortened, with a mark, before any other segment gives way.
     """
 
     def __init__(self, table: MemoryTable, limits: SegmentLimits | None = None):
@@ -80,6 +81,7 @@ class ShortTermMemory:
         self.limits = limits or SegmentLimits()
         self.by_time = False
         self.with_personality = True
+        self.last_turn_stays = False
         self._cache: tuple[ScoredRow, ...] = ()
         self._relevant: tuple[int | Note, ...] = ()
         self._summary: int | None = None
@@ -255,17 +257,12 @@ class ShortTermMemory:
     def _fit(self, parts: dict[str, list[tuple[int | None, str]]]) -> None:
         over = sum(_cost(pieces) for pieces in parts.values()) - self.limits.token_budget
         for name in CUT_ORDER:
-            pieces, keep = parts[name], name in ("cache", "relevant")
-            while over > 0 and len(pieces) > keep:
+            pieces, last_turn = parts[name], name == "history" and self.last_turn_stays
+            while over > 0 and len(pieces) > (last_turn or name in ("cache", "relevant")):
                 over -= _tokens(pieces.pop(0 if name == "history" else -1)[1])
+            over -= _shorten_last(pieces, over) if last_turn else 0
         for name in ("cache", "relevant"):
-            if over > 0 and parts[name]:
-                row, text = parts[name].pop()
-                room = _tokens(text) - over
-                over -= _tokens(text)
-                if room > _LEAST_TOKENS:
-                    parts[name].append((row, shorten(text, room)))
-                    over = 0
+            over -= _shorten_last(parts[name], over)
 
     def __str__(self) -> str:
         from ilstma_lab.reprs import segments_text
@@ -283,6 +280,18 @@ def _view(name: str, pieces: Sequence[tuple[int | None, str]], whole: int) -> Se
     text = fence(name, "\n".join(piece for _, piece in pieces)) if pieces else ""
     rows = tuple(row for row, _ in pieces if row is not None)
     return SegmentView(name, rows, text, tokens, cut_tokens=max(0, whole - tokens))
+
+
+def _shorten_last(pieces: list[tuple[int | None, str]], over: int) -> int:
+    """Take `over` tokens off the last piece, all of it where little would be left, and return by how many tokens that is less."""
+    if over <= 0 or not pieces:
+        return 0
+    row, text = pieces.pop()
+    room = _tokens(text) - over
+    if room <= _LEAST_TOKENS:
+        return _tokens(text)
+    pieces.append((row, shorten(text, room)))
+    return over
 
 
 def shorten(text: str, tokens: int) -> str:
