@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ilstma_lab import cli_prefetch, cli_referee, cli_systems
+from ilstma_lab import cli_data, cli_prefetch, cli_referee, cli_systems
 from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.terminal import Progress, printable, say
 

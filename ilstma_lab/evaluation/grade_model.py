@@ -39,7 +39,7 @@ class ModelGrader:
     @property
     def name(self) -> str:
         """The model's name with the wording."""
-        return f"{self.chat.model}, {self.wording}"
+        return f"{self.chat.model} {self.wording}"
 
     def grade(self, question: RecallQuestion, answer: str) -> Grade:
         """Return the model's grade with its reason; None where the question has no label, or no reply could be read."""

@@ -104,7 +104,7 @@ class Facts:
     @property
     def name(self) -> str:
         """The grader's name with its wording."""
-        return f"facts, {self.wording}"
+        return f"facts {self.wording}"
 
     def grade(self, question: RecallQuestion, answer: str) -> Grade:
         """Return 1, .5 or 0 with the facts that are missing in `reason`; None where there are neither facts nor a label."""

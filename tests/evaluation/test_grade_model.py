@@ -50,7 +50,7 @@ def test_strict_asks_for_one_or_nothing():
     strict = ModelGrader(chat, "strict")
     assert strict.grade(TABLETS, "150 micrograms").accuracy == 0
     assert "a part is not enough" in chat.asked[0][1][0][1]
-    assert [strict.name, ModelGrader(chat).name] == ["scripted, strict", "scripted, lenient"]
+    assert [strict.name, ModelGrader(chat).name] == ["scripted strict", "scripted lenient"]
 
 
 def test_a_model_that_fails_is_no_zero():

@@ -41,7 +41,7 @@ def test_i2_strict_lenient_and_exact_on_the_same_answers(sides):
 def test_both_twins_print_n_by_every_figure(sides):
     lines = str(sides).splitlines()
     assert lines[0] == "4 answers of 1 system under 3 graders"
-    assert [line.split() for line in lines if line.startswith("lenient ")] == [
+    assert [line.split() for line in lines if line.startswith("lenient  ")] == [
         ["lenient", ".25", "n", "2", "1.0", "n", "1", "1.0", "n", "1", ".62", "n", "4"]
     ]
     html = sides._repr_html_()
