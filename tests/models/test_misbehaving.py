@@ -343,7 +343,6 @@ def test_a_failing_portrait_leaves_the_old_one(server, session, play):
     assert len(session.lab.table.personality) <= 1_200
 
 
-@pytest.mark.xfail(strict=True, reason="the group is stored before its portrait is drawn, so it is not due again")
 def test_a_portrait_that_failed_is_drawn_after_the_next_answer(server, session):
     server.play("personality", status(500))
     turns = [session.ask(f"I keep {n} bees.") for n in range(2)]
