@@ -1,0 +1,75 @@
+"""The memory after a session, made of the memory before it and that session: M(i) = model(M(i-1), session i)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+from ilstma_lab.errors import ModelError
+from ilstma_lab.memory.entry import MemoryEntry
+from ilstma_lab.models.asking import Chat, lines_of_reply
+from ilstma_lab.models.call import Call
+from ilstma_lab.models.extractive_summary import DATE_PREFIX, PER_DIALOGUE, one_line, said_in, telling
+from ilstma_lab.models.overlap import lines_of
+from ilstma_lab.models.sentences import content_words, sentences
+from ilstma_lab.models.unsent import unsent
+from ilstma_lab.systems.chatrsum import prompts
+
+_PURPOSE = "memory"
+_CHARACTERS = 12_000
+_LINES = 200
+
+
+class MemoryWriter(Protocol):
+    """Makes the memory anew at the end of a session."""
+
+    def write(self, memory: str, session: Sequence[MemoryEntry]) -> tuple[str, tuple[Call, ...]]:
+        """Return the memory after `session`, one sentence a line, and the calls that made it."""
+        ...
+
+
+class ExtractiveMemoryWriter:
+    """Keeps the `count` most telling lines of the memory and the session, two of one dialogue, in their order.
+
+    A line tells as in `ExtractiveSummarizer`: times, names, numbers, words that come up again. Of equals the newer stays.
+    """
+
+    def __init__(self, count: int):
+        self.count = count
+
+    def write(self, memory: str, session: Sequence[MemoryEntry]) -> tuple[str, tuple[Call, ...]]:
+        """Return the lines, each "date, speaker: sentence", and the record of the prompt."""
+        known = lines_of(memory)
+        told = [*(DATE_PREFIX.sub("", line) for line in known), *(turn.text for turn in session)]
+        repeated = Counter(word for text in told for word in content_words(text))
+        scored = {line: _score(line, repeated) for line in known}
+        for turn in session:
+            lines = [f"{turn.created.date()}, {who}: {one_line(sentence)}" for who, sentence in said_in(turn)]
+            new = {line: _score(line, repeated) for line in lines}
+            for line in sorted(sorted(new, key=new.__getitem__, reverse=True)[:PER_DIALOGUE], key=lines.index):
+                scored[line] = new[line]
+        newest_first = list(scored)[::-1]
+        kept = sorted(newest_first, key=scored.__getitem__, reverse=True)[: self.count]
+        text = "\n".join(line for line in scored if line in kept)
+        return text, (unsent(_PURPOSE, prompts.remember(memory, session, sentences=self.count), text),)
+
+
+class PromptedMemoryWriter:
+    """Asks a language model for the memory, at most `count` sentences."""
+
+    def __init__(self, chat: Chat, count: int):
+        self.chat = chat
+        self.count = count
+
+    def write(self, memory: str, session: Sequence[MemoryEntry]) -> tuple[str, tuple[Call, ...]]:
+        """Return the memory and its call. Raises ModelError where the model wrote nothing: the memory stays as it was."""
+        call = self.chat.complete(prompts.remember(memory, session, sentences=self.count), purpose=_PURPOSE)
+        said = sentences(lines_of_reply(call.reply, _LINES, _CHARACTERS))
+        if not said:
+            raise ModelError(f"{self.chat.model} wrote an empty memory: the old one stays; summarise again, or use another model")
+        return "\n".join(said[: self.count]), (call,)
+
+
+def _score(line: str, repeated: Counter[str]) -> float:
+    return telling(DATE_PREFIX.sub("", line), repeated, user=line[10:].startswith(", user:"))
