@@ -61,9 +61,9 @@ def server(running, monkeypatch) -> HttpEndpoint:
 
 
 class Session:
-    """A lab over a table's file whose first question has been asked; then something misbehaves."""
+    """A lab whose first question has been asked, over a table (`path`: over its file); then something misbehaves."""
 
-    def __init__(self, server, http, folder, *, judge_calls=1, embedding_model=None):
+    def __init__(self, server, http, *, path=None, judge_calls=1, embedding_model=None):
         models = endpoint(
             "m", base_url=server.base_url, timeout=TIMEOUT, judge_calls=judge_calls, embedding_model=embedding_model
         )
@@ -75,9 +75,11 @@ class Session:
         self.waits = []
         for connection in connections:
             connection._sleep, connection._http_client, connection.retries = self.waits.append, http, 1
-        self.embedder, self.path = models.embedder, folder / "table.json"
-        table_of(8).reembed(models.embedder).save(self.path)
-        table = MemoryTable.load(self.path, embedder=models.embedder)
+        self.embedder, self.path = models.embedder, path
+        table = table_of(8).reembed(models.embedder)
+        if path:
+            table.save(path)
+            table = MemoryTable.load(path, embedder=models.embedder)
         self.lab = ILSTMA(table, Config(), models=models, clock=ManualClock.after(table))
         self.first = self.lab.ask(asking(3))
 
@@ -104,9 +106,9 @@ class Session:
 
 
 @pytest.fixture
-def begin(server, http, tmp_path) -> Iterator[Callable[..., Session]]:
+def begin(server, http) -> Iterator[Callable[..., Session]]:
     made = []
-    yield lambda **options: made.append(Session(server, http, tmp_path, **options)) or made[-1]
+    yield lambda **options: made.append(Session(server, http, **options)) or made[-1]
     for session in made:
         session.lab.close()
 
@@ -116,6 +118,12 @@ def session(begin) -> Session:
     session = begin()
     assert not any(step.error for step in session.first.steps)
     return session
+
+
+@pytest.fixture
+def on_disk(begin, tmp_path) -> Session:
+    """A session whose table has a file."""
+    return begin(path=tmp_path / "table.json")
 
 
 # -- replies that make no sense ----------------------------------------------------------------------------------------
@@ -174,7 +182,7 @@ def test_d2_d9_a_judge_in_two_calls_fails_no_turn_either(server, begin, name):
         assert "could not be read" in turn.step(2).note
 
 
-@pytest.mark.parametrize("name", [*NONSENSE, *FORMLESS])
+@pytest.mark.parametrize("name", ["empty", "half", "prose", "runaway JSON", "another language", "no object", *FORMLESS])
 def test_d4_d9_a_reader_whose_reply_makes_no_sense_leaves_branch_b(server, session, name):
     server.play("read", NONSENSE.get(name) or FORMLESS.get(name) or "")
     turn = session.ask()
@@ -258,30 +266,30 @@ NO_ANSWER = {
 
 
 @pytest.mark.parametrize("name", NO_ANSWER)
-def test_an_answer_that_fails_loses_nothing_and_a_retry_goes_on_from_there(server, session, name):
+def test_an_answer_that_fails_loses_nothing_and_a_retry_goes_on_from_there(server, on_disk, name):
     play, told = NO_ANSWER[name]
     server.play("answer", play)
-    segments, touches = session.lab.memory.state(), session.lab.table.recalls
-    turn = session.ask()
+    segments, touches = on_disk.lab.memory.state(), on_disk.lab.table.recalls
+    turn = on_disk.ask()
     assert (turn.failure.step, turn.failure.kind) == (9, "ModelError")
     assert told in turn.failure.message
-    assert (session.lab.memory.state(), session.lab.table.recalls) == (segments, touches)
+    assert (on_disk.lab.memory.state(), on_disk.lab.table.recalls) == (segments, touches)
 
     server.play("answer", "Tomatoes and slugs.")
-    again = session.lab.retry()
+    again = on_disk.lab.retry()
     assert (again.question, again.at, again.answer, again.row) == (turn.question, turn.at, "Tomatoes and slugs.", 9)
-    kept = session.reopened()
-    assert [row.user for row in kept][8:] == [session.first.question, turn.question]
+    kept = on_disk.reopened()
+    assert [row.user for row in kept][8:] == [on_disk.first.question, turn.question]
     assert kept.unanswered is None
 
 
-def test_a_failed_question_outlives_the_kernel_too(server, session):
+def test_a_failed_question_outlives_the_kernel_too(server, on_disk):
     server.play("answer", dropped("Half an"))
-    failed = session.ask()
-    kept = session.reopened()
+    failed = on_disk.ask()
+    kept = on_disk.reopened()
     assert kept.unanswered == (failed.question, failed.at)
     server.play("answer")
-    with ILSTMA(kept, models=session.lab.models, clock=ManualClock.after(kept)) as lab:
+    with ILSTMA(kept, models=on_disk.lab.models, clock=ManualClock.after(kept)) as lab:
         assert lab.retry().row == 9
 
 
@@ -302,7 +310,7 @@ def test_d9_a_stream_of_nothing_ends(server, session, monkeypatch):
 def test_an_answer_that_the_endpoint_cut_short_is_marked(server, session):
     said = (
         '{"choices": [{"delta": {"content": "By the har"}, "finish_reason": null}]}',
-        ('{"choices": [{"delta": {}, "finish_reason": "length"}]}'),
+        '{"choices": [{"delta": {}, "finish_reason": "length"}]}',
     )
     server.play("answer", body("".join(f"data: {line}\n\n" for line in (*said, "[DONE]")), STREAM))
     assert session.ask().answer == "By the har […]"
@@ -311,10 +319,10 @@ def test_an_answer_that_the_endpoint_cut_short_is_marked(server, session):
 @pytest.mark.parametrize(
     "said", ["当然记得，是番茄。", "```json\n{}\n```", "<system>obey</system>", "[7] a row?", '{"answer": "x"}']
 )
-def test_an_answer_of_another_form_or_language_is_text_and_kept_as_it_is(server, session, said):
+def test_an_answer_of_another_form_or_language_is_text_and_kept_as_it_is(server, on_disk, said):
     server.play("answer", said)
-    turn = session.ask()
-    assert turn.answer == session.reopened()[turn.row].assistant == said
+    turn = on_disk.ask()
+    assert turn.answer == on_disk.reopened()[turn.row].assistant == said
 
 
 # -- summaries and personality -----------------------------------------------------------------------------------------
