@@ -1,0 +1,157 @@
+"""MemoChat on the kit's table: write the memo when much is recent, pick from it, reply (Lu et al. 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from ilstma_lab.clock import Clock
+from ilstma_lab.lab import Lab, RunningTurn
+from ilstma_lab.memory.records import Summary
+from ilstma_lab.memory.segments import HistoryTurn, Note
+from ilstma_lab.memory.table import MemoryTable
+from ilstma_lab.models import Models, offline
+from ilstma_lab.protocols import Query
+from ilstma_lab.recorder import StepNotes
+from ilstma_lab.retrieval.top import top_k
+from ilstma_lab.systems.memochat import prompts
+from ilstma_lab.systems.memochat.memo import MEMO, Memo, summary_of, topic_of
+from ilstma_lab.systems.memochat.pickers import ExtractivePicker, PromptedPicker, within
+from ilstma_lab.systems.memochat.settings import MemoChatSettings
+from ilstma_lab.systems.memochat.writers import ExtractiveMemoWriter, PromptedMemoWriter
+
+
+class MemoChat(Lab):
+    """A memo of topics and the recent dialogues; a model divides, picks and replies, and nothing is embedded for it.
+
+    Recent are the rows of the table that stand in no memo, so a turn that is not remembered is not recent either. Asked rows are
+    filed like any others. Offline, dialogues are divided and topics picked by similarity and shared words, and the reply quotes
+    the nearest rows.
+
+    Source: Lu et al. 2023, arXiv 2308.08239.
+    """
+
+    system = "MemoChat"
+
+    def __init__(
+        self,
+        table: MemoryTable,
+        config: MemoChatSettings | None = None,
+        *,
+        models: Models | None = None,
+        clock: Clock | None = None,
+    ):
+        config = config or MemoChatSettings()
+        models = (models or offline(table.embedder)).instructed(prompts.ANSWER).quoting_nearest()
+        super().__init__(table, config, limits=config.short_term, models=models, clock=clock)
+        offline_writer = ExtractiveMemoWriter(similarity=config.similarity)
+        self.memo = Memo(table, config, PromptedMemoWriter(models.chat) if models.chat else offline_writer)
+        self.memory.with_personality = False
+        self.show_recent()
+
+    def summarise(self, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Write the memo of the whole table in order, as turn by turn, and return how many memos were made.
+
+        `progress(done, total)` in rows. Where the model's ranges cannot be read and nothing waits behind them, rows stay recent.
+        """
+        with self._lock:
+            self.table.embed_pending()
+            made, done, total = 0, 0, len(self.memo.recent)
+            while (batch := self.memo.due()).rows:
+                written = self.memo.write(batch)
+                if not written.rows:
+                    break
+                made, done = made + written.made, done + written.rows
+                if progress:
+                    progress(done, total)
+            self.show_recent()
+            return made
+
+    def show_recent(self) -> None:
+        """Put the recent dialogues into the history."""
+        rows = self.memo.recent[-self.config.short_term.history_turns :] if self.config.short_term.history_turns else []
+        self.memory.set_history([HistoryTurn(*self.table.sides(row), self.table[row].created, row) for row in rows])
+
+    def _running(self, question: str, at: datetime, **options: Any) -> RunningTurn:
+        return _MemoChatTurn(self, question, at, **options)
+
+
+class _MemoChatTurn(RunningTurn):
+    """One turn: the memo is written before the answer, as in the paper."""
+
+    lab: MemoChat
+
+    def reach_answer(self) -> None:
+        self.write_memo()
+        self.lab.show_recent()
+        self.pick()
+        self.reply()
+
+    def finish(self) -> None:
+        self.write(())
+        self.lab.show_recent()
+
+    def write_memo(self) -> None:
+        batch = self.lab.memo.due()
+        if not batch.rows:
+            return
+        with self.record.step(13, otherwise="the dialogues stay recent") as step:
+            step.read["rows"] = list(batch.rows)
+            written = self.lab.memo.write(batch)
+            step.calls += written.calls
+            step.note = written.note
+            step.wrote.update(memos=written.made, rows=written.rows)
+
+    def pick(self) -> None:
+        with self.record.step(12, otherwise="the reply is made from the recent dialogues alone") as step:
+            self.table.embed_pending()
+            options = self.lab.memo.options
+            step.read["memos"] = len(options)
+            if not options:
+                step.note = "the memo is empty: all is recent"
+                return
+            if self.lab.config.find == "joined":
+                memos, self.recalled = self.joined(options)
+                shown = self.recalled
+            else:
+                memos = self.picked(options, step)
+                shown, self.recalled = (), self.live(row for memo in memos for row in memo.rows)
+            self.show(memos, shown)
+            step.wrote.update(topics=[topic_of(memo) for memo in memos], relevant=list(self.recalled))
+
+    def picked(self, options: Sequence[Summary], step: StepNotes) -> list[Summary]:
+        """Return the memos that were picked from the list of options, best first."""
+        texts = [f"{topic_of(memo)}. {summary_of(memo)}" for memo in options]
+        offered = within(self.question, texts, self.lab.config.option_tokens)
+        picker = PromptedPicker(self.models.chat) if self.models.chat else self.offline_picker([options[at] for at in offered])
+        places, calls = picker.pick(self.query, [texts[at] for at in offered])
+        step.calls += calls
+        step.read["offered"] = len(offered)
+        step.note = "the pick could not be read: none is taken" if places is None else ""
+        return [options[offered[place]] for place in places or ()]
+
+    def offline_picker(self, options: Sequence[Summary]) -> ExtractivePicker:
+        places = {note.number: at for at, note in enumerate(self.table.notes(MEMO))}
+        vectors = self.table.note_vectors(MEMO)[[places[memo.number] for memo in options]]
+        return ExtractivePicker(vectors, picks=self.lab.config.picks)
+
+    def joined(self, options: Sequence[Summary]) -> tuple[list[Summary], tuple[int, ...]]:
+        """Return the nearest memo, and the dialogues most similar to its summary and the question together."""
+        places = {note.number: at for at, note in enumerate(self.table.notes(MEMO))}
+        cosine = self.table.note_vectors(MEMO)[[places[memo.number] for memo in options]] @ self.query.vector
+        nearest = options[int(top_k(cosine, 1)[0])]
+        query = Query(f"{summary_of(nearest)}\n{self.question}", self.at, self.table.embedder)
+        score = np.where(np.isin(self.table.indices, self.lab.memo.recent), -np.inf, self.table.vectors @ query.vector)
+        best = [at for at in top_k(score, self.lab.config.rows) if score[at] > -np.inf]
+        return [nearest], self.live(self.table.indices[best].tolist())
+
+    def show(self, memos: Sequence[Summary], rows: Sequence[int]) -> None:
+        """Put each memo into the relevant segment with its dialogues behind it, then `rows`."""
+        items: list[int | Note] = []
+        for memo in memos:
+            items += [Note(memo.number), *(() if rows else self.live(memo.rows))]
+        self.memory.fill_relevant([*items, *rows])
+        self.note_rows(self.memory.relevant)
