@@ -149,7 +149,7 @@ class Bench:
 
     def text(self, *, by_kind: bool = False) -> str:
         """Return the tables as text of at most 120 columns; with `by_kind` also answers and retrieval kind by kind."""
-        from ilstma_lab.evaluation.bench_text import bench_text
+        from ilstma_lab.reprs.bench import bench_text
 
         return bench_text(self, by_kind=by_kind)
 

@@ -2,127 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ilstma_lab.evaluation.papers import MEMORYBANK_TABLE_2, TABLE_4, TABLE_5, TABLES_2_AND_3
+from ilstma_lab.evaluation.plain_table import PlainTable
 from ilstma_lab.evaluation.tables import share
 from ilstma_lab.reprs.words import seconds as duration
-from ilstma_lab.terminal import hang
 
 if TYPE_CHECKING:
     from ilstma_lab.evaluation.bench import Bench, Measured
 
-TITLES_4 = {"ILSTMA with prefetch": "ILSTMA", "ILSTMA without prefetch": "without prefetch"}
+_OURS = {"ILSTMA with prefetch": "ILSTMA", "ILSTMA without prefetch": "without prefetch"}
 """Which of our systems stands beside a row of Table 4 that is named otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRow:
-    """One row: what the paper prints and what we measured, in the columns' order; None where there is none."""
-
-    name: str
-    claimed: tuple[float | None, ...]
-    measured: tuple[Measured | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimTable:
-    """One table of a paper; `unit` is "share" or "seconds"."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[ClaimRow, ...]
-    unit: str = "share"
+_TABLE_5 = ("accuracy", "retrieve", "A alone", "coherence")
 
 
 def caveat(bench: Bench) -> str:
     """Return why claimed and measured figures cannot be held against each other."""
     return (
-        f"The papers measured gpt-3.5-turbo and others on data of their own, graded by GPT-4 or by people; here it is "
+        "The papers measured gpt-3.5-turbo and other models on data of their own, graded by GPT-4 or by people. Here it is "
         f"{bench.experiment.models} on {bench.experiment.data or 'other data'}, graded by {bench.grader}. Another model, other "
-        f"data, another grader: read each column by itself, for the order of the systems at most."
+        "data, another grader: at most the order of the systems can be compared."
     )
 
 
-def claim_tables(bench: Bench) -> list[ClaimTable]:
-    """Return the papers' tables that something of this bench stands beside."""
-    tables = [_table_3(bench), _table_4(bench), _table_5(bench), _memorybank(bench)]
-    return [table for table in tables if any(m and m.n for row in table.rows for m in row.measured)]
+def claims(bench: Bench) -> Iterator[tuple[str, PlainTable]]:
+    """Yield the papers' tables that something of this bench stands beside, each with its title."""
+    if "ILSTMA" in bench.systems and (topics := [each for each in TABLES_2_AND_3 if _topic(bench, each.topic)]):
+        yield "ILSTMA, Table 3: hit rate", _hit_rates(bench, topics)
+    if seconds := [name for name in TABLE_4 if _OURS.get(name, name) in bench.systems]:
+        yield "ILSTMA, Table 4: mean seconds to the answer", _seconds(bench, seconds)
+    if scores := [each for each in TABLE_5 if each.system in bench.systems]:
+        yield "ILSTMA, Table 5: claimed, measured", _scores(bench, scores)
+    if "MemoryBank" in bench.systems:
+        yield "MemoryBank, Table 2: ranking, 1 / rank, needs two base models or more on one memory", _companion(bench)
 
 
-def claims_text(bench: Bench) -> Iterator[str]:
-    """Yield the tables as lines, with the caveat."""
-    tables = claim_tables(bench)
-    if not tables:
-        return
-    yield "Claimed beside measured"
-    yield from hang("", caveat(bench))
-    for table in tables:
-        yield ""
-        yield f"{table.title}: claimed | measured"
-        yield (" " * 26 + "".join(column.ljust(17) for column in table.columns)).rstrip()
-        for row in table.rows:
-            cells = (pair(*both, unit=table.unit) for both in zip(row.claimed, row.measured, strict=True))
-            yield (row.name.ljust(26) + "".join(" | ".join(cell).ljust(17) for cell in cells)).rstrip()
+def _hit_rates(bench: Bench, topics: Sequence) -> PlainTable:
+    rows = (
+        (each.topic, f"{each.hit_percent:.2f} %", _percent(_topic(bench, each.topic).measured("ILSTMA", "hits")))
+        for each in topics
+    )
+    return PlainTable(("topic", "claimed", "measured"), tuple(rows))
 
 
-def pair(claimed: float | None, measured: Measured | None, *, unit: str) -> tuple[str, str]:
-    """Return what is claimed and what is measured as two texts, "-" for what there is not."""
-    one = "-" if claimed is None else f"{claimed:.2f} s" if unit == "seconds" else f"{claimed:.3f}".removeprefix("0")
-    if not measured or not measured.n:
-        return one, "-"
-    return one, duration(measured.band.mean) if unit == "seconds" else share(measured.band.mean)
-
-
-def _table_3(bench: Bench) -> ClaimTable:
+def _seconds(bench: Bench, names: Sequence[str]) -> PlainTable:
     rows = []
-    for topic in TABLES_2_AND_3:
-        own = [each for each in bench.experiment.topics if each.name == topic.topic]
-        measured = None
-        if own and "ILSTMA" in bench.systems:
-            part = replace(bench, experiment=replace(bench.experiment, topics=tuple(own), records=_of_topic(bench, topic.topic)))
-            measured = part.measured("ILSTMA", "hits")
-        rows.append(ClaimRow(topic.topic, (topic.hit_percent / 100,), (measured,)))
-    return ClaimTable("ILSTMA, Table 3, hit rate", ("hits",), tuple(rows))
+    for name in names:
+        measured = bench.measured(_OURS.get(name, name), "seconds")
+        rows.append((name, f"{TABLE_4[name]:.2f} s", duration(measured.band.mean) if measured.n else "-"))
+    return PlainTable(("system", "claimed", "measured"), tuple(rows))
 
 
-def _of_topic(bench: Bench, topic: str):
-    return tuple(record for record in bench.experiment.records if record.topic == topic)
-
-
-def _table_4(bench: Bench) -> ClaimTable:
+def _scores(bench: Bench, scores: Sequence) -> PlainTable:
     rows = []
-    for name, seconds in TABLE_4.items():
-        ours = TITLES_4.get(name, name)
-        measured = bench.measured(ours, "seconds") if ours in bench.systems else None
-        rows.append(ClaimRow(name, (seconds,), (measured,)))
-    return ClaimTable("ILSTMA, Table 4, mean seconds to the answer", ("seconds",), tuple(rows), unit="seconds")
+    for each in scores:
+        claimed = map(_printed, (each.answer, each.retrieve, each.recall, each.coherence))
+        measured = (_share(bench.measured(each.system, metric)) for metric in _TABLE_5)
+        rows.append((each.system, *(cell for pair in zip(claimed, measured, strict=True) for cell in pair)))
+    return PlainTable(("system", *(head for metric in _TABLE_5 for head in (metric, "measured"))), tuple(rows))
 
 
-def _table_5(bench: Bench) -> ClaimTable:
-    metrics = ("accuracy", "retrieve", "A alone", "coherence")
-    rows = []
-    for scores in TABLE_5:
-        claimed = (scores.answer, scores.retrieve, scores.recall, scores.coherence)
-        rows.append(ClaimRow(scores.system, claimed, _measured(bench, scores.system, metrics)))
-    return ClaimTable("ILSTMA, Table 5", metrics, tuple(rows))
+def _companion(bench: Bench) -> PlainTable:
+    rows = [
+        (
+            f"claimed: {each.language}, {each.model}",
+            *map(_printed, (each.retrieval, each.correctness, each.coherence, each.ranking)),
+        )
+        for each in MEMORYBANK_TABLE_2
+    ]
+    ours = (_share(bench.measured("MemoryBank", metric)) for metric in ("gold recalled", "accuracy", "coherence"))
+    rows.append((f"measured: {bench.experiment.models}", *ours, "-"))
+    return PlainTable(("", "retrieval", "correctness", "coherence", "ranking"), tuple(rows))
 
 
-def _memorybank(bench: Bench) -> ClaimTable:
-    metrics = ("gold recalled", "accuracy", "coherence")
-    rows = []
-    for scores in MEMORYBANK_TABLE_2:
-        claimed = (scores.retrieval, scores.correctness, scores.coherence, scores.ranking)
-        rows.append(ClaimRow(f"{scores.language}, {scores.model}", claimed, (None,) * 4))
-    ours = (*_measured(bench, "MemoryBank", metrics), None)
-    rows.append(ClaimRow("measured: MemoryBank", (None,) * 4, ours))
-    columns = ("retrieval", "correctness", "coherence", "ranking")
-    return ClaimTable("MemoryBank, Table 2 (ranking needs two base models or more on one memory)", columns, tuple(rows))
+def _topic(bench: Bench, name: str) -> Bench | None:
+    """Return the bench on one topic alone, None where it was not asked about."""
+    own = tuple(topic for topic in bench.experiment.topics if topic.name == name)
+    if not own:
+        return None
+    records = tuple(record for record in bench.experiment.records if record.topic == name)
+    return replace(bench, experiment=replace(bench.experiment, topics=own, records=records))
 
 
-def _measured(bench: Bench, system: str, metrics: tuple[str, ...]) -> tuple[Measured | None, ...]:
-    if system not in bench.systems:
-        return (None,) * len(metrics)
-    return tuple(bench.measured(system, metric) for metric in metrics)
+def _printed(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}".removeprefix("0")
+
+
+def _share(measured: Measured) -> str:
+    return share(measured.band.mean) if measured.n else "-"
+
+
+def _percent(measured: Measured) -> str:
+    return f"{100 * measured.band.mean:.1f} % (n = {measured.n})" if measured.n else "-"

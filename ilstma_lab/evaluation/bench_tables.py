@@ -1,0 +1,149 @@
+"""A bench as tables and sentences, written alike as text and as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ilstma_lab.evaluation.plain_table import PlainTable
+from ilstma_lab.evaluation.tables import ends, share
+from ilstma_lab.reprs.words import count
+from ilstma_lab.reprs.words import seconds as duration
+
+if TYPE_CHECKING:
+    from ilstma_lab.evaluation.bench import Bench, Measured
+
+KIND_NAMES = {"recall": "recall", "general": "general", "never_said": "never said"}
+_BANDED = ("accuracy", "retrieve", "A alone", "coherence", "MRR")
+_SHARES = ("hit@1", "hit@2", "hit@5")
+_DIFFERENCES = ("accuracy", "retrieve", "MRR")
+
+
+def asked(bench: Bench) -> str:
+    """Return what was asked: how many questions of each kind, about how much, of which model."""
+    run = bench.experiment
+    kinds = ", ".join(f"{n} {KIND_NAMES[kind]}" for kind, n in bench.kinds.items())
+    held = f"{count(len(run.topics), 'topic')}, {count(run.rows, 'row')}"
+    return f"{run.data or 'data'}: {count(bench.n, 'question')} ({kinds}), {held}; {run.models}"
+
+
+def tables(bench: Bench, *, by_kind: bool = False) -> Iterator[tuple[str, PlainTable]]:
+    """Yield each table with its title: answers and rows found, hits and time, differences, graders, kinds."""
+    yield f"Answers graded by {bench.grader}, and the rows found; 95 % bands by question", _answers(bench)
+    yield "Hits, time and tokens", _costs(bench)
+    if len(bench.systems) > 1:
+        yield f"{bench.favourite} less each other, paired by question", _differences(bench)
+    if len(bench.experiment.graders) > 1:
+        yield "The same answers under each grader", _graders(bench)
+    if by_kind:
+        for metric in ("accuracy", "hits"):
+            yield f"{metric.capitalize()} by kind of question", _by_kind(bench, metric)
+
+
+def notes(bench: Bench) -> Iterator[str]:
+    """Yield what is to be known beside the figures: repeats, n of what not all questions have, failures, how it ran."""
+    run = bench.experiment
+    if run.deterministic:
+        wanted = f", though {run.repeats} repeats were asked for" if run.repeats > 1 else ""
+        yield f"No language model takes part: each system is deterministic and ran once{wanted}."
+    else:
+        yield f"Each question was asked in {count(run.repeats, 'repeat')}, each on a fresh fork; their mean counts once."
+    with_gold = sum(bool(question.finds) for _, question in run.questions)
+    yield f"retrieve, hit@k, MRR: the {count(with_gold, 'question')} with gold rows."
+    if read := _counts(bench, {each: bench.measured(each, "A alone").n for each in bench.systems}):
+        yield f"A alone: where branch A read, which an answer from the cache skips; n = {read}."
+    if left := _counts(bench, {each: bench.n - bench.measured(each, "accuracy").n for each in bench.systems}):
+        yield f"Answers that the grader could not grade are left out: {left}."
+    for system in bench.systems:
+        if failed := bench.failures(system):
+            first = next(record.failure for record in run.of(system) if record.failure)
+            yield f"{system}: {count(failed, 'answer')} failed, and count as 0. The first: {first}"
+    if run.jobs != 1:
+        yield f"Seconds were taken while {'one process a core' if run.jobs == -1 else f'{run.jobs} processes'} ran."
+    yield from run.notes
+
+
+def banded(measured: Measured, sign: str = "") -> str:
+    """Return a share with its band; "-" where there is none."""
+    return f"{share(measured.band.mean, sign)} {ends(measured.band, sign)}" if measured.n else "-"
+
+
+def false_hits(bench: Bench, system: str) -> str:
+    """Return how many of the hits have a wrong answer; "-" without a graded hit."""
+    wrong = bench.values(system, "false hits")
+    wrong = wrong[~np.isnan(wrong)]
+    return f"{wrong.sum():.0f} of {len(wrong)}" if len(wrong) else "-"
+
+
+def time_of(measured: Measured) -> str:
+    """Return seconds with their band; "-" where there are none."""
+    if not measured.n:
+        return "-"
+    return f"{duration(measured.band.mean)} ({duration(measured.band.low)} - {duration(measured.band.high)})"
+
+
+def _answers(bench: Bench) -> PlainTable:
+    def row(system: str) -> tuple[str, ...]:
+        shares = [bench.measured(system, metric) for metric in _SHARES]
+        rows = bench.measured(system, "rows")
+        return (
+            system,
+            *(banded(bench.measured(system, metric)) for metric in _BANDED),
+            *(share(found.band.mean) if found.n else "-" for found in shares),
+            f"{rows.band.mean:.2f}" if rows.n else "-",
+        )
+
+    return _table(("system", *_BANDED, *_SHARES, "rows"), map(row, bench.systems))
+
+
+def _costs(bench: Bench) -> PlainTable:
+    def row(system: str) -> tuple[str, ...]:
+        after, tokens = bench.measured(system, "seconds after"), bench.measured(system, "tokens")
+        return (
+            system,
+            banded(bench.measured(system, "hits")),
+            false_hits(bench, system),
+            time_of(bench.median_seconds(system)),
+            time_of(bench.measured(system, "seconds")),
+            duration(after.band.mean) if after.n else "-",
+            f"{tokens.band.mean:,.0f}" if tokens.n else "-",
+        )
+
+    heads = ("system", "hits", "false hits", "median to the answer", "mean to the answer", "after it", "tokens")
+    return _table(heads, map(row, bench.systems))
+
+
+def _differences(bench: Bench) -> PlainTable:
+    def row(system: str) -> tuple[str, ...]:
+        found = [bench.difference(system, metric) for metric in _DIFFERENCES]
+        return (f"- {system}", *(cell for each in found for cell in (banded(each, "+"), f"{each.n}" if each.n else "")))
+
+    heads = [head for metric in _DIFFERENCES for head in (metric, "n")]
+    return _table(("", *heads), (row(system) for system in bench.systems if system != bench.favourite))
+
+
+def _graders(bench: Bench) -> PlainTable:
+    views = [bench.graded_by(grader) for grader in bench.experiment.graders]
+    rows = ((each, *(banded(view.measured(each, "accuracy")) for view in views)) for each in bench.systems)
+    return _table(("system", *bench.experiment.graders), rows)
+
+
+def _by_kind(bench: Bench, metric: str) -> PlainTable:
+    parts = {kind: bench.of_kind(kind) for kind in bench.kinds}
+    heads = (f"{KIND_NAMES[kind]} (n = {part.n})" for kind, part in parts.items())
+    rows = ((each, *(banded(part.measured(each, metric)) for part in parts.values())) for each in bench.systems)
+    return _table(("system", *heads), rows)
+
+
+def _table(heads: Sequence[str], rows) -> PlainTable:
+    return PlainTable(tuple(heads), tuple(rows))
+
+
+def _counts(bench: Bench, counts: dict[str, int]) -> str:
+    """Return the counts by system, once where all that have one have the same."""
+    some = {system: n for system, n in counts.items() if n}
+    if len(some) == len(bench.systems) and len(set(some.values())) == 1:
+        return str(next(iter(some.values())))
+    return ", ".join(f"{n} ({system})" for system, n in some.items())

@@ -1,0 +1,120 @@
+"""Memory systems in one picture: how many answers are right, and what they cost in seconds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ilstma_lab.evaluation.bench_metrics import METRICS
+from ilstma_lab.plots.template import GREY, ROLES, describe, plain, template
+from ilstma_lab.reprs.bench import finding
+from ilstma_lab.reprs.words import seconds as duration
+from ilstma_lab.systems import YARDSTICKS
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from ilstma_lab.evaluation.bench import Bench, Measured
+
+_ROW = 30
+
+
+def accuracy_bands(bench: Bench, *, metric: str = "accuracy") -> go.Figure:
+    """Return a dot for each system with its 95 % band, the best at the top; yardsticks are hollow squares.
+
+    `metric`: a share, "accuracy" or "retrieve" or another of `bench_metrics.METRICS`. A system without it is left out.
+    """
+    import plotly.graph_objects as go
+
+    found = {system: measured for system in bench.systems if (measured := bench.measured(system, metric)).n}
+    ranked = sorted(found, key=lambda system: -found[system].band.mean)
+    bands = [found[system].band for system in ranked]
+    figure = go.Figure(layout={"template": template()})
+    figure.add_scatter(
+        x=[band.mean for band in bands],
+        y=list(range(len(ranked))),
+        mode="markers",
+        marker=_marks(bench, ranked),
+        error_x=_whiskers([band.high - band.mean for band in bands], [band.mean - band.low for band in bands]),
+        hovertext=[_hover(system, found[system]) for system in ranked],
+        hoverinfo="text",
+    )
+    figure.update_layout(
+        title_text=plain(_title(bench)), height=_ROW * len(ranked) + 90, margin={"l": 130, "r": 16, "t": 40, "b": 44}
+    )
+    figure.update_xaxes(title_text=f"{_axis(bench, metric)}, 95 % band", range=[-0.02, 1.02], tickformat=".0%", dtick=0.25)
+    figure.update_yaxes(
+        tickvals=list(range(len(ranked))),
+        ticktext=[plain(system) for system in ranked],
+        range=[len(ranked) - 0.4, -0.6],
+        showgrid=False,
+    )
+    said = "; ".join(_hover(system, found[system]) for system in ranked)
+    return describe(figure, f"{METRICS[metric].name} of each system. {said}.")
+
+
+def accuracy_against_seconds(bench: Bench) -> go.Figure:
+    """Return each system at the median seconds of a question and its answer accuracy, both with their 95 % bands."""
+    import plotly.graph_objects as go
+
+    systems = [each for each in bench.systems if bench.measured(each, "accuracy").n and bench.median_seconds(each).n]
+    right = [bench.measured(each, "accuracy").band for each in systems]
+    time = [bench.median_seconds(each).band for each in systems]
+    figure = go.Figure(layout={"template": template()})
+    figure.add_scatter(
+        x=[band.mean for band in time],
+        y=[band.mean for band in right],
+        mode="markers+text",
+        text=[plain(each) for each in systems],
+        textposition="top right",
+        textfont={"size": 11},
+        cliponaxis=False,
+        marker=_marks(bench, systems),
+        error_x=_whiskers([band.high - band.mean for band in time], [band.mean - band.low for band in time]),
+        error_y=_whiskers([band.high - band.mean for band in right], [band.mean - band.low for band in right]),
+        hovertext=[
+            f"{plain(each)}<br>{y.mean:.1%} right, {duration(x.mean)}" for each, x, y in zip(systems, time, right, strict=True)
+        ],
+        hoverinfo="text",
+    )
+    figure.update_layout(title_text=plain(_title(bench)), height=340, margin={"l": 56, "r": 110, "t": 40, "b": 44})
+    figure.update_xaxes(title_text="median seconds from the question to the answer, log scale", type="log", nticks=5)
+    figure.update_yaxes(title_text=f"{_axis(bench, 'accuracy')}", range=[-0.02, 1.02], tickformat=".0%", dtick=0.25)
+    said = "; ".join(f"{each} {y.mean:.1%} in {duration(x.mean)}" for each, x, y in zip(systems, time, right, strict=True))
+    return describe(figure, f"Answer accuracy against median seconds. {said}.")
+
+
+def _marks(bench: Bench, systems: list[str]) -> dict:
+    from ilstma_lab.evaluation.lineup import title_of
+
+    yardsticks = {title_of(name) for name in YARDSTICKS}
+    return {
+        "size": 9,
+        "color": [ROLES["b"] if each == bench.favourite else GREY if each in yardsticks else ROLES["a"] for each in systems],
+        "symbol": ["square-open" if each in yardsticks else "circle" for each in systems],
+    }
+
+
+def _whiskers(above: list[float], below: list[float]) -> dict:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": above,
+        "arrayminus": below,
+        "color": GREY,
+        "thickness": 1.3,
+        "width": 0,
+    }
+
+
+def _hover(system: str, measured: Measured) -> str:
+    band = measured.band
+    return f"{plain(system)} {band.mean:.1%} ({band.low:.1%} to {band.high:.1%}), n = {measured.n}"
+
+
+def _axis(bench: Bench, metric: str) -> str:
+    return f"answer accuracy by {plain(bench.grader)}" if metric == "accuracy" else plain(METRICS[metric].means)
+
+
+def _title(bench: Bench) -> str:
+    whole = finding(bench)
+    return whole if len(whole) <= 90 else f"{whole[:88].rstrip()}…"
