@@ -7,7 +7,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -237,11 +237,15 @@ class RunningTurn(ABC):
             step.wrote["answer"] = self.answer
         self.answered = time.perf_counter()
 
-    def write(self, touched: Iterable[int], *, waits: bool = False) -> None:
-        """Step 8: the finished dialogue becomes a row and touches are recorded, in one journal line; `waits` defers touches."""
+    def write(self, touched: Iterable[int], *, notes: Sequence[int] = (), waits: bool = False) -> None:
+        """Step 8: the finished dialogue becomes a row and touches are recorded, in one journal line; `waits` defers touches.
+
+        `notes`: numbers of summaries that were recalled too.
+        """
         with self.record.step(8) as step:
             rests_on, touched = self.rows_of_answer(), self.live(touched)
-            touch = self.table.touched(touched, self.at, self.question, deferred=waits) if touched else None
+            told = {"notes": notes, "deferred": waits}
+            touch = self.table.touched(touched, self.at, self.question, **told) if touched or notes else None
             dialogue = Dialogue(self.question, self.answer, self.at) if self.remember else None
             self.kind = kind_of_turn(self.question, self.answer, rests_on) if self.remember else None
             cites = [row.index for row in rests_on] if self.kind == "asked" else []

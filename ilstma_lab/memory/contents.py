@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -132,6 +133,8 @@ class Contents:
 
     def _on_touch(self, event: dict[str, Any], columns: Columns) -> None:
         at = to_instant(event["at"])
+        for number in event.get("notes", ()):
+            self._recall_note(number, at)
         for row in event["rows"]:
             if columns.position(row) is None:  # deleted since the turn began
                 continue
@@ -142,6 +145,12 @@ class Contents:
                 self.waiting[row] = change
             else:
                 self._write(row, change, columns)
+
+    def _recall_note(self, number: int, at: datetime) -> None:
+        note = self.summaries.get(number)
+        if note is not None:
+            last = max(at, note.last_recall or at)
+            self.summaries[number] = replace(note, recall_times=note.recall_times + 1, last_recall=last)
 
     def _on_untouch(self, event: dict[str, Any], columns: Columns) -> None:
         """Take back the recalls that one turn made: the log knows when each row was recalled before."""
@@ -176,6 +185,8 @@ class Contents:
     def _on_summary(self, event: dict[str, Any], columns: Columns) -> None:
         summary = _summary(event)
         old = self.summaries.get(summary.number)
+        if old and "recall_times" not in event:  # written anew, it has been recalled as often as before
+            summary = replace(summary, recall_times=old.recall_times, last_recall=old.last_recall)
         self._keep_summary(summary)
         if old and old.kind == GROUP:
             self._loosen(set(old.rows) - set(summary.rows), columns)
@@ -395,10 +406,20 @@ class Contents:
 
 def _stored_summary(summary: Summary) -> dict[str, Any]:
     row = {"number": summary.number, "text": summary.text, "rows": list(summary.rows), "at": summary.at.isoformat()}
-    return {**row, "stale": summary.stale, "kind": summary.kind}
+    recalled = {} if summary.last_recall is None else recalls_of(summary)
+    return {**row, "stale": summary.stale, "kind": summary.kind, **recalled}
+
+
+def recalls_of(summary: Summary | None) -> dict[str, Any]:
+    """Return how often and when a summary was recalled, as a snapshot and an event hold it; None is one never recalled."""
+    times, last = (summary.recall_times, summary.last_recall) if summary else (1, None)
+    return {"recall_times": times, "last_recall": None if last is None else last.isoformat()}
 
 
 def _summary(row: dict[str, Any]) -> Summary:
     kind = clean_text(row.get("kind", GROUP), name="the kind of a summary")
-    stale = bool(row.get("stale", False))
-    return Summary(row["number"], clean_text(row["text"]), tuple(row["rows"]), to_instant(row["at"]), stale, kind)
+    stale, times, last = bool(row.get("stale", False)), row.get("recall_times", 1), row.get("last_recall")
+    if not isinstance(times, int) or not 1 <= times <= _MOST_RECALLS:
+        raise InputError(f"a summary's recall_times must be a whole number >= 1 (got {times!r})")
+    last = None if last is None else to_instant(last)
+    return Summary(row["number"], clean_text(row["text"]), tuple(row["rows"]), to_instant(row["at"]), stale, kind, times, last)

@@ -13,7 +13,8 @@ class Summary:
     """One set of high-dimensional information (ILSTMA, section 3.5): a text, the rows it came from, when it was made.
 
     `stale`: a row that it came from was edited or deleted since. `kind`: "group" for ILSTMA's sets; the other systems keep what
-    they write of rows under kinds of their own, such as "day", and see no others.
+    they write of rows under kinds of their own, such as "day", and see no others. `recall_times` and `last_recall` are counted as
+    those of rows are; None: not recalled since it was made.
     """
 
     number: int
@@ -22,6 +23,8 @@ class Summary:
     at: datetime
     stale: bool = False
     kind: str = GROUP
+    recall_times: int = 1
+    last_recall: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ilstma_lab.errors import EmbeddingMismatchError, IlstmaError, InputError, TableFileError
 from ilstma_lab.memory.columns import Columns
-from ilstma_lab.memory.contents import Contents
+from ilstma_lab.memory.contents import Contents, recalls_of
 from ilstma_lab.memory.entry import SEARCHED_CHARACTERS, Dialogue, Kind, MemoryEntry, clean_text, to_instant, to_moment
 from ilstma_lab.memory.readable import ReadableTable
 from ilstma_lab.memory.records import GROUP, Summary
@@ -114,23 +114,33 @@ class MemoryTable(ReadableTable):
             self.position(index)
             self._commit(self._deleted(index))
 
-    def touch(self, rows: Sequence[int], at: datetime, question: str = "", *, deferred: bool = False) -> None:
-        """Record a recall of `rows`: one recall more, last recalled `at`. Deferred: the columns follow at `write_waiting`."""
-        with self._lock:
-            self._commit([self.touched(rows, at, question, deferred=deferred)])
+    def touch(
+        self, rows: Sequence[int], at: datetime, question: str = "", *, notes: Sequence[int] = (), deferred: bool = False
+    ) -> None:
+        """Record a recall of `rows` and of the summaries `notes`, by number: one recall more, last recalled `at`.
 
-    def touched(self, rows: Sequence[int], at: datetime, question: str = "", *, deferred: bool = False) -> dict[str, Any]:
+        Deferred: the rows' columns follow at `write_waiting`; summaries are never deferred.
+        """
+        with self._lock:
+            self._commit([self.touched(rows, at, question, notes=notes, deferred=deferred)])
+
+    def touched(
+        self, rows: Sequence[int], at: datetime, question: str = "", *, notes: Sequence[int] = (), deferred: bool = False
+    ) -> dict[str, Any]:
         """Return the event that `touch` commits, to be committed together with others."""
         for row in rows:
             self.position(row)
+        if unknown := [number for number in notes if number not in self._contents.summaries]:
+            raise KeyError(f"no summary {unknown[0]} in this table")
         question = clean_text(question, name="question")
-        return {
+        event = {
             "op": "touch",
             "rows": [int(r) for r in rows],
             "at": _iso(to_instant(at)),
             "question": question,
             "deferred": deferred,
         }
+        return {**event, "notes": [int(number) for number in notes]} if notes else event
 
     def write_waiting(self) -> int:
         """Write the deferred touches into the columns and return how many rows changed."""
@@ -194,8 +204,9 @@ class MemoryTable(ReadableTable):
         """Take back what a turn left, in one journal line: its row, whose index is not used again, its touches, its summaries.
 
         `row`: the turn's own, None where it stored none; `touched`: the rows whose recall at the moment `at` is taken back;
-        `summaries` (of every kind) and `personality` as they were before it. A set that it made anew is emptied; its rows wait
-        again. `changed`: rows that were edited or deleted since; what was written of them before is not brought back.
+        `summaries` (of every kind, with their recalls) and `personality` as they were before it. A set that it made anew is
+        emptied; its rows wait again. `changed`: rows that were edited or deleted since; what was written of them before is not
+        brought back.
         """
         with self._lock:
             events = [{"op": "untouch", "rows": [int(r) for r in touched], "at": _iso(to_instant(at))}] if touched else []
@@ -206,7 +217,7 @@ class MemoryTable(ReadableTable):
                 if old != made and (old is None or not old.stale):
                     text, rows, when = (old.text, old.rows, old.at) if old else ("", (), made.at)
                     event = {"op": "summary", "number": number, "text": text, "rows": list(rows), "at": _iso(when)}
-                    events.append({**event, "kind": made.kind})
+                    events.append({**event, "kind": made.kind, **recalls_of(old)})
             if personality != self.personality:
                 event = {"op": "personality", "text": "", "anew": True} if changed else {"op": "personality", "text": personality}
                 events.append(event)
