@@ -9,9 +9,10 @@ from ilstma_lab.evaluation.grade_text import folded
 _SAID = "(?:said|told|mentioned|given|gave|named|stated|discussed|recorded|shared|specified|talked|brought|noted|described|came)"
 _REFUSALS = (
     r"\b(?:i|we)(?: \w+)?(?: \w+)? (?:do not|don't|did not|didn't|cannot|can't|could not|couldn't|am unable to|was unable to|"
-    r"am not able to)(?: \w+)? (?:remember|recall|know|find|have|see|tell|answer|say|retrieve|locate|recollect)\b",
+    r"am not able to)(?: \w+)? (?:remember|recall|know|find|see|tell|answer|say|retrieve|locate|recollect)\b",
     r"\bi (?:find|found|see|have|hold|remember|recall|know) (?:nothing|no)\b",
     r"\bi(?:'m| am) (?:not sure|not aware|unaware|unsure)\b",
+    r"\b(?:i|we) (?:do not|don't) have (?:any|a|an|enough|the|that|this|such|information|details?|access)\b",
     r"\bi have(?: not|n't) (?:been told|got|any|heard|seen|a record)\b",
     rf"\byou(?: have|'ve| had)? (?:never|not|haven't|hadn't)(?: \w+)? {_SAID}\b",
     rf"\byou(?: have not|haven't| had not| hadn't)(?: \w+)? {_SAID}\b",

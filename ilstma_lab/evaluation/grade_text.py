@@ -26,12 +26,16 @@ def folded(text: str) -> str:
 def holds(answer: str, wanted: str) -> bool:
     """Tell whether `wanted`, without its outer marks, stands in `answer`; False where it holds nothing to look for.
 
+    It may be a plural there, and a number may have a unit or an ending ("20th").
+
     >>> holds("On the 15 May, 1,264 euros", "5 May"), holds("on the ５ may.", "5 May."), holds("a 264.50 b", "264")
     (False, True, False)
+    >>> holds("almonds, on the 20th", "almond"), holds("almonds, on the 20th", "20")
+    (True, True)
     """
     wanted = folded(wanted).strip(_OUTER)
     if not wanted:
         return False
     before = f"(?<!{_WORD})(?<!\\d[.,])" if re.match(_WORD, wanted) else ""
-    after = f"(?!{_WORD})(?![.,]\\d)" if re.search(f"{_WORD}\\Z", wanted) else ""
+    after = r"(?![.,]?\d)" if wanted[-1].isdecimal() else f"(?:e?s)?(?!{_WORD})" if re.match(_WORD, wanted[-1]) else ""
     return re.search(before + re.escape(wanted) + after, folded(answer)) is not None
