@@ -48,7 +48,7 @@ class Asking:
             prepared = self._lab(factory, table, embedder).table if len(repeats) > 1 else table
         except Exception as error:
             for number in repeats:
-                yield from self._failed(system, number, topic, topic.questions, describe(error))
+                yield from self._failed(system, number, topic, topic.questions, describe(error), retrieves=_retrieves(factory))
             return
         for number in repeats:
             yield from self._unit(system, number, factory, topic, prepared, embedder)
@@ -59,7 +59,7 @@ class Asking:
         try:
             lab = self._lab(factory, table, embedder)
         except Exception as error:
-            yield from self._failed(system, repeat, topic, topic.questions, describe(error))
+            yield from self._failed(system, repeat, topic, topic.questions, describe(error), retrieves=_retrieves(factory))
             return
         for question in topic.questions:
             try:
@@ -118,7 +118,7 @@ class Asking:
         questions: Sequence[RecallQuestion],
         failure: str,
         *,
-        retrieves: bool = True,
+        retrieves: bool,
     ) -> Iterator[Record]:
         """Yield records without an answer: graded 0, and nothing recalled."""
         for question in questions:
@@ -135,6 +135,10 @@ class Asking:
                 failure=failure,
                 grades=graded(question, "", self.graders, failure=failure),
             )
+
+
+def _retrieves(factory: Factory) -> bool:
+    return getattr(factory, "retrieves", True)
 
 
 def table_of(topic: Topic, embedder: Embedder) -> MemoryTable:

@@ -76,12 +76,12 @@ def run_systems(
     `models`: parts for all systems; None is offline parts, fresh for each system and topic. Without a language model behind them
     a system is deterministic, and runs once whatever `repeats` says. Each repeat is a fresh fork of what the system had prepared.
     With `store` each record is kept in that file, and a run that was stopped goes on: what had come to its end of (system, topic,
-    repeat) is not asked again, the rest of them from its first question. `jobs` processes take a topic each. A system that fails
-    is recorded, graded 0, and stops no other. Raises InputError for a bad call or a file of another experiment, ModelError where
-    the rows cannot be embedded.
+    repeat) is not asked again, the rest of them from its first question. `jobs` processes take a topic each, where the parts are
+    offline. A system that fails is recorded, graded 0, and stops no other. Raises InputError for a bad call or a file of another
+    experiment, ModelError where the rows cannot be embedded.
     """
     topics = tuple(topics)
-    _check(topics, systems, graders, repeats, jobs)
+    _check(topics, systems, graders, models, repeats, jobs)
     deterministic = models is None or models.chat is None
     asking = Asking(dict(systems), tuple(graders), models, 1 if deterministic else repeats)
     made_of = fingerprint(topics, systems, graders, models or offline())
@@ -147,11 +147,20 @@ def _in_order(records: Sequence[Record], systems: Mapping[str, Factory], topics:
     return tuple(sorted(records, key=place))
 
 
-def _check(topics: Sequence[Topic], systems: Mapping[str, Factory], graders: Sequence[Grader], repeats: int, jobs: int) -> None:
+def _check(
+    topics: Sequence[Topic],
+    systems: Mapping[str, Factory],
+    graders: Sequence[Grader],
+    models: Models | None,
+    repeats: int,
+    jobs: int,
+) -> None:
     if not systems or not graders or not any(topic.questions for topic in topics):
         raise InputError("an experiment needs at least one system, one grader and one question")
     if repeats < 1 or (jobs < 1 and jobs != -1):
         raise InputError(f"need repeats >= 1, and jobs >= 1 or -1 for one a core (got {repeats}, {jobs})")
+    if jobs != 1 and models is not None:
+        raise InputError("several processes make their own offline parts: with models of yours leave jobs at 1")
     names = [topic.name for topic in topics]
     if len(set(names)) < len(names):
         raise InputError(f"topics need names of their own (got {', '.join(names)})")

@@ -1,0 +1,257 @@
+"""Systems asked the same questions: what is recorded, what fails, what is repeated, and a run that stops at any point."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from ilstma_lab import ILSTMA, Config
+from ilstma_lab.errors import FormatError, InputError
+from ilstma_lab.evaluation.datasets import load_topic
+from ilstma_lab.evaluation.experiment import first_questions, run_systems
+from ilstma_lab.evaluation.grading import Facts, TokenF1
+from ilstma_lab.evaluation.records import Record
+from ilstma_lab.evaluation.rehearsed import Rehearsed
+from tests.evaluation.bench_kit import EMBEDDER, Breaks, Counting, Plain, Unmade, parts, topic
+from tests.models.stand_in import Scripted
+
+FACTS = Facts("strict")
+TOPICS = [topic("one"), topic("two")]
+
+
+def run(systems, *, topics=TOPICS, models=None, graders=(FACTS,), **options):
+    return run_systems(topics, systems, graders=graders, models=models or parts(), **options)
+
+
+def untimed(experiment):
+    """The records without their seconds, which no two runs share."""
+    return [replace(record, seconds=0.0, seconds_after=0.0) for record in experiment.records]
+
+
+# -- what is recorded --------------------------------------------------------------------------------------------------
+
+
+def test_every_system_is_asked_every_question_in_order():
+    found = run({"ILSTMA": ILSTMA, "plain": Plain})
+    asked = [(topic.name, question.id) for topic in TOPICS for question in topic.questions]
+    assert [(r.system, r.topic, r.id) for r in found.records] == [(s, *key) for s in ("ILSTMA", "plain") for key in asked]
+    assert found.deterministic
+
+
+def test_a_record_tells_what_the_turn_had():
+    whole, one = topic(), replace(topic(), questions=topic().questions[:1])
+    record = run({"ILSTMA": ILSTMA}, topics=[one]).records[0]
+    assert (record.recalled[0], record.rank, record.retrieve, record.kind) == ("day0", 1, 1.0, "recall")
+    assert record.hit is False
+    assert record.prompt_tokens > 0
+    assert record.seconds > 0
+    plain = run({"plain": Plain}, topics=[whole]).records
+    assert [r.retrieve for r in plain] == [1.0, 0.5, 0.0, 0.0, None, None]  # day1 stands beside day0
+    assert [r.rank for r in plain] == [1, 0, 0, 0, None, None]
+    assert [r.grades[FACTS.name].accuracy for r in plain] == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert {r.hit for r in plain} == {None}
+
+
+def test_no_question_becomes_a_row_and_no_system_sees_anothers_touches():
+    lengths = []
+
+    class Watching(Plain):
+        def ask(self, question, **options):
+            turn = super().ask(question, **options)
+            lengths.append((len(self.table), len(self.table.recalls)))
+            return turn
+
+    run({"ILSTMA": ILSTMA, "watching": Watching})
+    assert set(lengths) == {(6, 0)}
+
+
+def test_a_record_survives_json():
+    for record in run({"ILSTMA": ILSTMA, "broken": Breaks}).records:
+        assert Record.from_dict(json.loads(record.to_json())) == record
+    with pytest.raises(FormatError, match="not a record"):
+        Record.from_dict({"system": "x"})
+
+
+# -- what fails --------------------------------------------------------------------------------------------------------
+
+
+def test_a_failing_system_is_recorded_and_stops_no_other():
+    found = run({"unmade": Unmade, "breaks": Breaks, "plain": Plain}, topics=[topic()])
+    assert [bool(r.failure) for r in found.of("unmade")] == [True] * 6
+    assert "no such luck" in found.of("unmade")[0].failure
+    assert [bool(r.failure) for r in found.of("breaks")] == [False, True, True, False, False, False]
+    assert "the second is too much" in found.of("breaks")[1].failure
+    assert "out of order" in found.of("breaks")[2].failure
+    assert {r.grades[FACTS.name].accuracy for r in found.records if r.failure} == {0.0}
+    assert [r.retrieve for r in found.of("breaks")[1:3]] == [0.0, 0.0]
+    assert not any(r.failure for r in found.of("plain"))
+
+
+# -- repeats -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_deterministic_system_runs_once_whatever_is_asked_for():
+    found = run({"plain": Plain}, repeats=10)
+    assert {r.repeat for r in found.records} == {0}
+    assert found.repeats == 10
+
+
+def test_a_model_is_asked_in_each_repeat_on_a_fresh_fork():
+    found = run({"counting": Counting}, models=parts(chat=Scripted()), repeats=3, topics=[topic()])
+    answers = [[r.answer for r in found.records if r.repeat == repeat] for repeat in range(3)]
+    assert answers == [[f"answer {n}" for n in range(6)]] * 3
+
+
+# -- a run that stops --------------------------------------------------------------------------------------------------
+
+
+class Stop(Exception):
+    """The run is killed here."""
+
+
+def stopping(after: int):
+    def progress(done: int, total: int) -> None:
+        if done >= after:
+            raise Stop
+
+    return progress
+
+
+SYSTEMS = {"ILSTMA": ILSTMA, "counting": Counting}
+
+
+@pytest.mark.parametrize("after", range(1, 24, 4))
+def test_stopped_anywhere_and_started_again_gives_the_same(tmp_path, after):
+    path = tmp_path / "run.jsonl"
+    whole = run(SYSTEMS)
+    with pytest.raises(Stop):
+        run(SYSTEMS, store=path, progress=stopping(after))
+    again = run(SYSTEMS, store=path)
+    assert untimed(again) == untimed(whole)
+    assert untimed(run(SYSTEMS, store=path)) == untimed(whole)
+    assert "24 records were there" in run(SYSTEMS, store=path).notes[0]
+
+
+@pytest.mark.parametrize("cut", [1, 40, 400, 1500, 4000])
+def test_a_torn_file_is_gone_on_with(tmp_path, cut):
+    path = tmp_path / "run.jsonl"
+    whole = run(SYSTEMS, store=path)
+    kept = path.read_bytes()[:-cut]
+    path.write_bytes(kept)
+    assert untimed(run(SYSTEMS, store=path)) == untimed(whole)
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 25
+
+
+def test_a_head_cut_short_begins_anew(tmp_path):
+    path = tmp_path / "run.jsonl"
+    run(SYSTEMS, store=path)
+    path.write_bytes(path.read_bytes()[:30])
+    assert len(run(SYSTEMS, store=path).records) == 24
+    path.write_bytes(b"")
+    assert len(run(SYSTEMS, store=path).records) == 24
+
+
+def test_more_repeats_go_on_with_fewer(tmp_path):
+    path, models = tmp_path / "run.jsonl", parts(chat=Scripted())
+    run({"counting": Counting}, models=models, store=path)
+    asked = []
+
+    class Noting(Counting):
+        pass
+
+    found = run({"counting": Counting}, models=models, store=path, repeats=2, progress=lambda done, total: asked.append(done))
+    assert asked[0] == 12
+    assert len(found.records) == 24
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"systems": {"ILSTMA": lambda table, **more: ILSTMA(table, Config.measured(), **more)}}, "systems of ILSTMA"),
+        ({"systems": {"ILSTMA": ILSTMA, "more": Plain}}, "systems of more"),
+        ({"graders": (FACTS, TokenF1())}, "graders"),
+        ({"topics": [topic("one", questions=3)]}, "data of one"),
+        ({"topics": first_questions([topic("one")], 2)}, "data of one"),
+        ({"models": parts(name="another")}, "models"),
+    ],
+)
+def test_a_file_of_another_experiment_is_refused_with_what_differs(tmp_path, changed, said):
+    path = tmp_path / "run.jsonl"
+    run({"ILSTMA": ILSTMA}, topics=[topic("one")], store=path)
+    before = path.read_bytes()
+    given = {"systems": {"ILSTMA": ILSTMA}, "topics": [topic("one")], **changed}
+    with pytest.raises(InputError, match=said):
+        run(given.pop("systems"), store=path, **given)
+    assert path.read_bytes() == before
+
+
+def test_a_file_of_something_else_is_left_alone(tmp_path):
+    path = tmp_path / "diary.txt"
+    for text in ("Dear diary,\nall is well.\n", '{"key": 1}\n', "[]\n", '{"format": "x"}\nno'):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(FormatError, match="another file"):
+            run({"plain": Plain}, store=path)
+        assert path.read_text(encoding="utf-8") == text
+
+
+# -- the call ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"systems": {}},
+        {"graders": ()},
+        {"topics": []},
+        {"repeats": 0},
+        {"jobs": 0},
+        {"jobs": 2},
+        {"topics": [topic("one"), topic("one")]},
+    ],
+)
+def test_a_bad_call_says_so(call):
+    given = {"systems": {"plain": Plain}, **call}
+    with pytest.raises(InputError):
+        run(given.pop("systems"), **given)
+
+
+def test_what_was_prepared_is_shared_and_what_is_asked_is_not():
+    asked = []
+
+    class Noting:
+        name, dim = EMBEDDER.name, EMBEDDER.dim
+
+        def embed(self, texts, kind):
+            asked.extend(texts)
+            return EMBEDDER.embed(texts, kind)
+
+    embedder = Rehearsed(Noting())
+    first = embedder.embed(["one", "two", "one"], "row")
+    assert (first == embedder.embed(["one", "two", "one"], "row")).all()
+    assert asked == ["one", "two"]
+    with embedder.on_stage():
+        embedder.embed(["one"], "row")
+        embedder.embed(["one"], "row")
+    assert asked == ["one", "two", "one", "one"]
+
+
+@pytest.mark.slow
+def test_processes_give_what_one_process_gives():
+    systems, topics = {"ILSTMA": ILSTMA, "counting": Counting}, first_questions([load_topic("travel"), load_topic("love")], 3)
+    one, two = (run_systems(topics, systems, graders=[FACTS], jobs=jobs) for jobs in (1, 2))
+    assert untimed(one) == untimed(two)
+
+
+@pytest.mark.slow
+def test_the_whole_bench_offline():
+    from ilstma_lab.evaluation.bench import Bench
+    from ilstma_lab.evaluation.lineup import lineup
+
+    systems = lineup(["all"])
+    found = run_systems([load_topic("travel")], systems, graders=[FACTS], data="travel")
+    assert not [r for r in found.records if r.failure]
+    bench = Bench(found, "ILSTMA (measured)", FACTS.name)
+    assert bench.measured("ILSTMA (measured)", "retrieve").band.mean > bench.measured("ILSTMA", "retrieve").band.mean
+    assert all(system in bench.text() for system in systems)
