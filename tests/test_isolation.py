@@ -26,7 +26,7 @@ from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.protocols import Query
 from ilstma_lab.replay import replay, start_session
 from ilstma_lab.retrieval.chunks import ChunkIndex, ChunkShape
-from ilstma_lab.widgets import ChatLab, Player, TableInspector
+from ilstma_lab.widgets import ChatLab, Player, TableInspector, chat_source
 from tests.models.stand_in import KEY, HttpEndpoint, dropped, status
 from tests.stubs import DAY_0, asking, table_of
 from tests.widgets.test_chat import press
@@ -81,7 +81,8 @@ def shown(lab: ILSTMA) -> str:
         repr(chunks),
         repr(recall),
         lab.memory._repr_html_() + lab.table._repr_html_() + "".join(turn._repr_html_() for turn in lab.turns),
-        Player(lab.turns).static() + TableInspector(lab).static(),
+        Player(lab.turns).static() if lab.turns else "",
+        TableInspector(lab).static(),
     ]
     return "\n".join(parts)
 
@@ -128,6 +129,27 @@ def test_g1_a_chat_that_changes_its_memory_takes_nothing_along(tmp_path):
     assert "zebra" not in told
     chat.lab.close()
     assert not [name for name, content in files_under(tmp_path).items() if name.startswith("zebra") and b"walrus" in content]
+
+
+def test_g1_two_chats_over_one_bundled_topic_begin_from_the_same_and_share_nothing_after(monkeypatch):
+    """Both labs are copies of one beginning, which is kept for the next."""
+    monkeypatch.setattr(chat_source, "_beginnings", {})
+    zebra, walrus = ChatLab(chat_source.topic_lab("travel")), ChatLab(chat_source.topic_lab("travel"))
+    rows = len(zebra.lab.table)
+    for _ in range(6):
+        for word, chat in (("zebra", zebra), ("walrus", walrus)):
+            assert not chat.ask(f"My {word} eats {word} food. What did I plan?").failure
+    for word, foreign, chat in (("zebra", "walrus", zebra), ("walrus", "zebra", walrus)):
+        told = shown(chat.lab) + chat.to_json() + chat.static()
+        assert word in told
+        assert foreign not in told
+    fresh = chat_source.topic_lab("travel")
+    assert (len(fresh.table), fresh.turns, fresh.memory.history) == (rows, [], ())
+    assert not [word for word in ("zebra", "walrus") if word in shown(fresh)]
+    press(zebra, do="open", topic="travel_zh", table="", model="", base_url="")
+    assert zebra.task["state"] == "done", zebra.task
+    zebra.ask("我计划去哪里？")
+    assert "zebra" not in shown(zebra.lab) + zebra.to_json() + zebra.static() + repr(zebra.view)
 
 
 def test_g1_two_users_in_one_file_of_dialogues_become_two_tables(tmp_path):

@@ -17,6 +17,7 @@ from ilstma_lab import ILSTMA, Config, ManualClock, MemoryTable
 from ilstma_lab.errors import ModelError
 from ilstma_lab.memory.table import TableWarning
 from ilstma_lab.models import chat, endpoint
+from ilstma_lab.models.cassette import Cassette, CassetteChat
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.trace import Turn
 from tests.models.stand_in import (
@@ -64,10 +65,11 @@ def server(running, monkeypatch) -> HttpEndpoint:
 class Session:
     """A lab whose first question has been asked, over a table (`path`: over its file); then something misbehaves."""
 
-    def __init__(self, server, http, *, path=None, judge_calls=1, embedding_model=None):
-        models = endpoint("m", base_url=server.base_url, judge_calls=judge_calls, embedding_model=embedding_model)
-        self.server, self.connections = server, [models.judge.chat.connection]
-        if embedding_model:
+    def __init__(self, server, http, *, path=None, config=None, **options):
+        models = endpoint("m", base_url=server.base_url, **options)
+        chat = models.judge.chat
+        self.server, self.connections = server, [(chat._chat if isinstance(chat, CassetteChat) else chat).connection]
+        if "embedding_model" in options:
             self.connections.append(models.embedder.connection)
         else:
             models = replace(models, embedder=HashedEmbedder(64))
@@ -79,7 +81,7 @@ class Session:
         if path:
             table.save(path)
             table = MemoryTable.load(path, embedder=models.embedder)
-        self.lab = ILSTMA(table, Config(), models=models, clock=ManualClock.after(table))
+        self.lab = ILSTMA(table, config, models=models, clock=ManualClock.after(table))
         self.first = self.lab.ask(asking(3))
 
     def suffer(self, purpose, play) -> None:
@@ -245,6 +247,19 @@ def test_a_rate_limit_that_passes_is_waited_out_as_asked(server, session):
     assert session.waits == [7.0]
 
 
+@pytest.mark.parametrize("name", ["429", "silence", "half of JSON"])
+def test_a_judge_and_a_reader_that_break_at_once_fail_no_turn(server, begin, name):
+    """With `overlap` both are asked at the same time, in two threads."""
+    session = begin(config=Config(overlap=True))
+    play, told, _ = BROKEN[name]
+    for purpose in ("judge", "read"):
+        session.suffer(purpose, play)
+    turn = session.ask()
+    assert (turn.failure, turn.answer, turn.recalled[0]) == (None, "I see.", 4)
+    assert told in turn.step(2).error
+    assert told in turn.recall.branch_a.error
+
+
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 NO_ANSWER = {
@@ -296,6 +311,17 @@ def test_a_failed_question_outlives_the_kernel_too(server, on_disk):
     server.play("answer")
     with ILSTMA(kept, models=on_disk.lab.models, clock=ManualClock.after(kept)) as lab:
         assert lab.retry().row == 9
+
+
+def test_a_cassette_keeps_no_half_of_an_answer(server, begin, tmp_path):
+    session = begin(cassette=Cassette(tmp_path / "session.jsonl", mode="record"))
+    server.play("answer", dropped("By the ", "harb"))
+    assert session.ask().failure
+    server.play("answer", "By the harbour.")
+    assert session.lab.retry().answer == "By the harbour."
+    recorded = [json.loads(line)["reply"] for line in (tmp_path / "session.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert "By the harbour." in recorded
+    assert "By the harb" not in recorded
 
 
 def test_d9_a_runaway_answer_is_cut_with_a_mark_and_stored(server, session):
