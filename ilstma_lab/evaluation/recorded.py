@@ -14,6 +14,7 @@ from ilstma_lab.engine import ILSTMA
 from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.bootstrap import Band, bootstrap
 from ilstma_lab.evaluation.datasets import RecallQuestion, load_topic
+from ilstma_lab.evaluation.grade_text import holds
 from ilstma_lab.evaluation.prefix_cache import CacheEffect, Speeds, calls_of, fit_speeds, with_prefix_cache
 from ilstma_lab.evaluation.timing import TimeModel, call_seconds, model_seconds, time_model
 from ilstma_lab.memory.segments import SegmentLimits
@@ -178,13 +179,12 @@ def recorded_report(asked: Iterable[AskedTwice]) -> RecordedReport:
 
 
 def missing_facts(answer: str, facts: Iterable[str]) -> tuple[str, ...]:
-    """Return the facts that do not stand in `answer`, compared word for word without regard to case and spacing.
+    """Return the facts that do not stand in `answer`, compared without regard to case, spacing and width.
 
     >>> missing_facts("150  Micrograms, morning and evening.", ["150 micrograms", "nineteen"])
     ('nineteen',)
     """
-    said = " ".join(answer.casefold().split())
-    return tuple(fact for fact in facts if " ".join(fact.casefold().split()) not in said)
+    return tuple(fact for fact in facts if not holds(answer, fact))
 
 
 def _hit_answer(one: AskedTwice) -> HitAnswer:
