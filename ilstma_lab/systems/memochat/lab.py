@@ -14,12 +14,13 @@ from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.segments import HistoryTurn, Note
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models, offline
+from ilstma_lab.models.extractive_answer import nearest_first
 from ilstma_lab.protocols import Query
 from ilstma_lab.recorder import StepNotes
 from ilstma_lab.retrieval.top import top_k
 from ilstma_lab.systems.memochat import prompts
-from ilstma_lab.systems.memochat.memo import MEMO, Memo, summary_of, topic_of
-from ilstma_lab.systems.memochat.pickers import ExtractivePicker, PromptedPicker, within
+from ilstma_lab.systems.memochat.memo import Memo, summary_of, topic_of
+from ilstma_lab.systems.memochat.pickers import ExtractivePicker, Picker, PromptedPicker, within
 from ilstma_lab.systems.memochat.settings import MemoChatSettings
 from ilstma_lab.systems.memochat.writers import ExtractiveMemoWriter, PromptedMemoWriter
 
@@ -115,43 +116,40 @@ class _MemoChatTurn(RunningTurn):
                 return
             if self.lab.config.find == "joined":
                 memos, self.recalled = self.joined(options)
-                shown = self.recalled
+                self.memory.fill_relevant([*(Note(memo.number) for memo in memos), *self.recalled])
             else:
                 memos = self.picked(options, step)
-                shown, self.recalled = (), self.live(row for memo in memos for row in memo.rows)
-            self.show(memos, shown)
+                self.recalled = self.nearest(self.live(row for memo in memos for row in memo.rows))
+                self.memory.fill_relevant([item for memo in memos for item in (Note(memo.number), *self.live(memo.rows))])
+            self.note_rows(self.memory.relevant)
             step.wrote.update(topics=[topic_of(memo) for memo in memos], relevant=list(self.recalled))
 
     def picked(self, options: Sequence[Summary], step: StepNotes) -> list[Summary]:
         """Return the memos that were picked from the list of options, best first."""
         texts = [f"{topic_of(memo)}. {summary_of(memo)}" for memo in options]
         offered = within(self.question, texts, self.lab.config.option_tokens)
-        picker = PromptedPicker(self.models.chat) if self.models.chat else self.offline_picker([options[at] for at in offered])
-        places, calls = picker.pick(self.query, [texts[at] for at in offered])
+        shown = [options[at] for at in offered]
+        places, calls = self.picker(shown).pick(self.query, [texts[at] for at in offered])
         step.calls += calls
         step.read["offered"] = len(offered)
         step.note = "the pick could not be read: none is taken" if places is None else ""
-        return [options[offered[place]] for place in places or ()]
+        return [shown[place] for place in places or ()]
 
-    def offline_picker(self, options: Sequence[Summary]) -> ExtractivePicker:
-        places = {note.number: at for at, note in enumerate(self.table.notes(MEMO))}
-        vectors = self.table.note_vectors(MEMO)[[places[memo.number] for memo in options]]
-        return ExtractivePicker(vectors, picks=self.lab.config.picks)
+    def picker(self, shown: Sequence[Summary]) -> Picker:
+        if self.models.chat:
+            return PromptedPicker(self.models.chat)
+        return ExtractivePicker(self.lab.memo.vectors(shown), picks=self.lab.config.picks)
+
+    def nearest(self, rows: Sequence[int]) -> tuple[int, ...]:
+        """Return the rows of the picked memos nearest first, where an order is known: a model picks memos, and ranks no rows."""
+        if self.models.chat:
+            return tuple(rows)
+        return tuple(row.index for row in nearest_first(self.query, [self.table[row] for row in rows]))
 
     def joined(self, options: Sequence[Summary]) -> tuple[list[Summary], tuple[int, ...]]:
         """Return the nearest memo, and the dialogues most similar to its summary and the question together."""
-        places = {note.number: at for at, note in enumerate(self.table.notes(MEMO))}
-        cosine = self.table.note_vectors(MEMO)[[places[memo.number] for memo in options]] @ self.query.vector
-        nearest = options[int(top_k(cosine, 1)[0])]
+        nearest = options[top_k(self.lab.memo.vectors(options) @ self.query.vector, 1)[0]]
         query = Query(f"{summary_of(nearest)}\n{self.question}", self.at, self.table.embedder)
         score = np.where(np.isin(self.table.indices, self.lab.memo.recent), -np.inf, self.table.vectors @ query.vector)
         best = [at for at in top_k(score, self.lab.config.rows) if score[at] > -np.inf]
-        return [nearest], self.live(self.table.indices[best].tolist())
-
-    def show(self, memos: Sequence[Summary], rows: Sequence[int]) -> None:
-        """Put each memo into the relevant segment with its dialogues behind it, then `rows`."""
-        items: list[int | Note] = []
-        for memo in memos:
-            items += [Note(memo.number), *(() if rows else self.live(memo.rows))]
-        self.memory.fill_relevant([*items, *rows])
-        self.note_rows(self.memory.relevant)
+        return [nearest], self.live(self.table.indices[best])

@@ -57,6 +57,11 @@ class Memo:
         live = (note for note in self._filed() if topic_of(note) != NOTO)
         return sorted(live, key=lambda note: note.rows[0])
 
+    def vectors(self, options: Sequence[Summary]) -> np.ndarray:
+        """Return the vectors of some options, shape (n_options, dim); only offline and "joined" look at them."""
+        places = {note.number: at for at, note in enumerate(self.table.notes(MEMO))}
+        return self.table.note_vectors(MEMO)[[places[memo.number] for memo in options]]
+
     @property
     def recent(self) -> list[int]:
         """The rows that stand in no memo, oldest first."""

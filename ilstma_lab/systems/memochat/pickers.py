@@ -87,7 +87,7 @@ def shared_words(question: str, options: Sequence[str]) -> np.ndarray:
 
 
 def within(question: str, options: Sequence[str], tokens: int) -> list[int]:
-    """Return the places of the options that a list of so many tokens holds, in their order; the first that fits is always one.
+    """Return the places of the options that a list of so many tokens holds, in their order; one at least.
 
     Where not all do, those that share the rarest words with the question are kept, the later ones where they share as much.
     """
