@@ -71,15 +71,7 @@ class Asking:
                 yield self._record(system, repeat, topic, question, turn, lab)
 
     def _lab(self, factory: Factory, table: MemoryTable, embedder: Embedder) -> Lab:
-        """Return a lab over a fork of `table` that has written all that is due."""
-        models = offline(embedder) if self.models is None else replace(self.models, embedder=embedder)
-        own = table.fork()
-        lab = factory(own, models=models, clock=ManualClock.after(own))
-        lab.summarise()
-        prepare = getattr(getattr(lab, "retriever", None), "prepare", None)
-        if prepare:
-            prepare(lab.table)
-        return lab
+        return prepared(factory, table, offline(embedder) if self.models is None else replace(self.models, embedder=embedder))
 
     def _record(self, system: str, repeat: int, topic: Topic, question: RecallQuestion, turn: Turn, lab: Lab) -> Record:
         if turn.failure:
@@ -135,6 +127,16 @@ class Asking:
                 failure=failure,
                 grades=graded(question, "", self.graders, failure=failure),
             )
+
+
+def prepared(factory: Factory, table: MemoryTable, models: Models) -> Lab:
+    """Return a lab over a fork of `table` that has written all that is due, a day after the table's last dialogue."""
+    own = table.fork()
+    lab = factory(own, models=models, clock=ManualClock.after(own))
+    lab.summarise()
+    if prepare := getattr(getattr(lab, "retriever", None), "prepare", None):
+        prepare(lab.table)
+    return lab
 
 
 def _retrieves(factory: Factory) -> bool:

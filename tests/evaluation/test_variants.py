@@ -69,10 +69,7 @@ def test_a_variant_that_knows_the_answers_helps():
     ("value", "what"),
     [
         (Last(), "retriever"),
-        (
-            standard_policies(k=3, offset=5)["random"] if "random" in standard_policies(k=3, offset=5) else Config().prefetch,
-            "prefetcher",
-        ),
+        (standard_policies(k=3, offset=5)["next 3"], "prefetcher"),
         (AlwaysMiss(), "judge"),
         (StubSummarizer(), "summarizer"),
         (Says(), "responder"),
