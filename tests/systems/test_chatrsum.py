@@ -168,6 +168,12 @@ def test_offline_the_most_telling_lines_stay_in_their_order():
     assert "Bo has 2 cats" in call.messages[1][1]
 
 
+def test_offline_a_sentence_stands_once_with_its_last_date():
+    rows = table([], ["I like tea. I like tea."], ["Bo has 2 cats."])
+    text, _ = ExtractiveMemoryWriter(9).write("2023-04-01, user: I like tea.\n2023-04-02, user: I row.", list(rows))
+    assert text == "2023-04-02, user: I row.\n2023-05-02, user: I like tea.\n2023-05-03, user: Bo has 2 cats."
+
+
 def test_offline_the_memory_has_at_most_twenty_lines_and_forgets_for_good_what_it_dropped():
     days = [[f"Visitor{n} Smith{n} came on {n} May."] for n in range(1, 31)]
     rsum = lab(table(*days), day=31)

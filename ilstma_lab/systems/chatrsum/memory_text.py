@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from ilstma_lab.errors import ModelError
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.asking import Chat, lines_of_reply
 from ilstma_lab.models.call import Call
-from ilstma_lab.models.extractive_summary import DATE_PREFIX, PER_DIALOGUE, one_line, said_in, telling
+from ilstma_lab.models.extractive_summary import DATE_PREFIX, PER_DIALOGUE, one_line, telling
 from ilstma_lab.models.overlap import lines_of
 from ilstma_lab.models.sentences import content_words, sentences
 from ilstma_lab.models.unsent import unsent
@@ -30,28 +30,30 @@ class MemoryWriter(Protocol):
 
 
 class ExtractiveMemoryWriter:
-    """Keeps the `count` most telling lines of the memory and the session, two of one dialogue, in their order.
+    """Keeps the `count` most telling lines of the memory and of what the user told in the session, two of one dialogue, in order.
 
-    A line tells as in `ExtractiveSummarizer`: times, names, numbers, words that come up again. Of equals the newer stays.
+    A line tells as in `ExtractiveSummarizer`: times, names, numbers, words that come up again. A sentence stands once, with its
+    last date; of two that tell as much the newer stays.
     """
 
     def __init__(self, count: int):
         self.count = count
 
     def write(self, memory: str, session: Sequence[MemoryEntry]) -> tuple[str, tuple[Call, ...]]:
-        """Return the lines, each "date, speaker: sentence", and the record of the prompt."""
-        known = lines_of(memory)
-        told = [*(DATE_PREFIX.sub("", line) for line in known), *(turn.text for turn in session)]
-        repeated = Counter(word for text in told for word in content_words(text))
-        scored = {line: _score(line, repeated) for line in known}
+        """Return the lines, each "date, user: sentence", and the record of the prompt."""
+        lines = {_fact(line): line for line in lines_of(memory)}
+        repeated = Counter(word for text in [*lines, *(turn.user for turn in session)] for word in content_words(text))
+
+        def best(facts: Iterable[str], count: int) -> list[str]:
+            return sorted(facts, key=lambda fact: telling(fact, repeated, user=True), reverse=True)[:count]
+
         for turn in session:
-            lines = [f"{turn.created.date()}, {who}: {one_line(sentence)}" for who, sentence in said_in(turn)]
-            new = {line: _score(line, repeated) for line in lines}
-            for line in sorted(sorted(new, key=new.__getitem__, reverse=True)[:PER_DIALOGUE], key=lines.index):
-                scored[line] = new[line]
-        newest_first = list(scored)[::-1]
-        kept = sorted(newest_first, key=scored.__getitem__, reverse=True)[: self.count]
-        text = "\n".join(line for line in scored if line in kept)
+            said = [one_line(sentence) for sentence in sentences(turn.user)]
+            for fact in sorted(best(said, PER_DIALOGUE), key=said.index):
+                lines.pop(fact, None)
+                lines[fact] = f"{turn.created.date()}, user: {fact}"
+        kept = best(reversed(lines), self.count)
+        text = "\n".join(line for fact, line in lines.items() if fact in kept)
         return text, (unsent(_PURPOSE, prompts.remember(memory, session, sentences=self.count), text),)
 
 
@@ -71,5 +73,5 @@ class PromptedMemoryWriter:
         return "\n".join(said[: self.count]), (call,)
 
 
-def _score(line: str, repeated: Counter[str]) -> float:
-    return telling(DATE_PREFIX.sub("", line), repeated, user=line[10:].startswith(", user:"))
+def _fact(line: str) -> str:
+    return DATE_PREFIX.sub("", line)
