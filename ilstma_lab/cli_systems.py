@@ -66,6 +66,8 @@ def run(args: Namespace) -> int:
     if args.base_url and not args.model:
         raise InputError("--base-url needs --model: name the language model to ask there")
     systems = lineup(_names(args.systems), yardsticks=not args.no_yardsticks)
+    if args.favourite and args.favourite not in systems:
+        raise InputError(f"--favourite: no system {args.favourite!r} is compared; there are {', '.join(systems)}")
     sets = datasets(args)
     if args.store and len(sets) > 1:
         raise InputError("--store keeps the answers of one data set: name one with --data")
