@@ -9,17 +9,20 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ilstma_lab import Dialogue, ManualClock, MemoryTable
 from ilstma_lab.errors import ModelError
 from ilstma_lab.evaluation.datasets import DATA_VARIABLE, load_dataset, load_topic
-from ilstma_lab.models import offline
+from ilstma_lab.models import endpoint, offline
 from ilstma_lab.models.call import Call
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.models.prompted import PromptedResponder
 from ilstma_lab.models.stream import Stream
 from ilstma_lab.systems.memochat import MemoChat, MemoChatSettings
 from ilstma_lab.systems.memochat.memo import MEMO, summary_of, topic_of
+from tests.models.stand_in import KEY, HttpEndpoint
 from tests.stubs import DAY_0, THINGS, table_of
 
 EMBEDDER = HashedEmbedder(dim=256)
@@ -58,6 +61,11 @@ class Chat:
 def numbers(prompt):
     """The numbers of the dialogues that a prompt shows."""
     return [int(line[3:].partition("]")[0]) for line in prompt.splitlines() if line.startswith("  [")]
+
+
+def tagged(number):
+    """A dialogue whose text is part of no other's."""
+    return Dialogue(f"thing no{number}.", "noted", DAY_0 + timedelta(hours=number))
 
 
 def memos(*ranges):
@@ -262,6 +270,18 @@ def test_a_dialogue_that_changes_while_the_model_thinks_is_not_filed_as_it_was()
     assert lab.memo.recent == [0, 1, 2, 3, 4, 5, 6]
 
 
+def test_over_http_each_part_asks_for_its_own_form_of_reply(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with HttpEndpoint().running() as server:
+        server.play("write_memo", each_its_own("  [1]\n  [2]\n  [3]\n  [4]"))
+        server.play("pick_memo", '{"reason": "it says so", "picks": [2]}')
+        models = replace(endpoint("m", base_url=server.base_url), embedder=EMBEDDER)
+        turn = MemoChat(table_of(5, dim=256), models=models, clock=ManualClock(LATER)).ask("Which bakery?")
+    assert (turn.recalled, turn.answer) == ((1,), "I see.")
+    forms = [request.get("response_format", {}).get("json_schema", {}).get("name") for _, request in server.asked]
+    assert forms == ["write_memo", "pick_memo", None]
+
+
 # -- delete, edit, reload, undo, fork ----------------------------------------------------------------------------------
 
 
@@ -325,6 +345,37 @@ def test_a_fork_keeps_a_memo_of_its_own():
     assert (memo(lab), lab.memo.recent) == ([], [0, 1, 2, 3, 4])
     assert len(memo(other)) == 4
     assert other.fork(MemoChatSettings(find="joined")).config.find == "joined"
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.sampled_from(["tell", "ask", "delete", "edit", "undo", "fork"]), st.integers(0, 30)), max_size=30))
+def test_whatever_happens_every_row_is_recent_or_in_one_memo_and_nothing_deleted_is_shown(events):
+    replies = [each_its_own, "No.", ModelError("down"), memos(("odd", 2, 3), ("odd", 3, 9)), memos(("all", 1, 1))]
+    chat, gone, told = Chat(pick='{"picks": [1, 2, 3, 4, 5]}'), set(), 7
+    lab = lab_of(MemoryTable.from_dialogues([tagged(n) for n in range(told)], embedder=EMBEDDER), chat)
+    for event, number in events:
+        chat.replies["write memo"] = replies[number % len(replies)]
+        rows, seen = lab.table.indices.tolist(), len(chat.asked)
+        row = rows[number % len(rows)] if rows else None
+        if event == "tell":
+            lab.ask(tagged(told).user)
+            told += 1
+        elif event == "ask":
+            lab.ask("What was it?", remember=False)
+        elif event == "delete" and rows:
+            gone.add(lab.table[row].user)
+            lab.table.delete(row)
+        elif event == "edit" and rows:
+            gone.add(lab.table[row].user)
+            lab.table.edit(row, user=tagged(told).user)
+            told += 1
+        elif event == "undo" and lab.turns:
+            lab.undo()
+        elif event == "fork":
+            lab = lab.fork()
+        filed = [row for _, rows in memo(lab) for row in rows]
+        assert sorted(filed + lab.memo.recent) == lab.table.indices.tolist()
+        assert not any(text in prompt for _, prompt in chat.asked[seen:] for text in gone)
 
 
 def test_notes_and_personality_of_other_systems_are_left_alone():
