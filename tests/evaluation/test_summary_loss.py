@@ -10,6 +10,7 @@ import pytest
 from ilstma_lab import ILSTMA, Config, ManualClock
 from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.datasets import RecallQuestion, Topic, load_dataset, load_topic
+from ilstma_lab.evaluation.grade_text import holds
 from ilstma_lab.evaluation.summary_loss import SIZES, FactsKept, facts_kept
 from ilstma_lab.evaluation.summary_replay import SummaryReplay
 from ilstma_lab.models import offline
@@ -31,7 +32,7 @@ def test_groups_of_two_keep_most_and_of_ten_least(kept):
     assert kept.sizes == SIZES == (2, 3, 4, 5, 6, 7, 8, 9, 10)
     assert (len(kept), kept.questions, kept.waiting) == (156, 82, 16)
     counts = kept.counts()
-    assert (counts[2], counts[5], counts[10]) == (111, 89, 43)
+    assert (counts[2], counts[5], counts[10]) == (111, 87, 41)
     assert kept.difference(2, 5).low > 0
     assert kept.difference(5, 10).low > 0
 
@@ -46,10 +47,10 @@ def test_one_size_counted_by_hand(kept):
     for topic in load_dataset("ilstma5"):
         groups = [topic.dialogues[at : at + size] for at in range(0, len(topic.dialogues) - size + 1, size)]
         table = [replace_entry(group) for group in groups]
-        everything = " ".join("\n".join(table).casefold().split())
+        everything = "\n".join(table)
         mine = [fact for fact in kept.facts if fact.topic == topic.name]
         n += len(mine)
-        hits += sum(fact.text.casefold() in everything for fact in mine)
+        hits += sum(holds(everything, fact.text) for fact in mine)
     assert (hits, n) == (kept.counts()[size], len(kept))
 
 
@@ -80,9 +81,9 @@ def test_the_figure_draws_the_bands(kept):
     line = next(trace for trace in spec["data"] if trace.get("uid") == "kept")
     assert line["y"] == pytest.approx([100 * kept.counts()[size] / 156 for size in SIZES])
     finding, sub, described = titles(spec)
-    assert finding == "Groups of 2 keep 111 of 156 facts, groups of 10 keep 43"
+    assert finding == "Groups of 2 keep 111 of 156 facts, groups of 10 keep 41"
     assert "156 facts of 82 questions" in sub
-    assert "57 % at 5" in described
+    assert "56 % at 5" in described
 
 
 def test_facts_whose_rows_are_in_no_full_group_are_left_out_at_every_size():
