@@ -206,7 +206,7 @@ class _NineSteps(RunningTurn):
             step.wrote["summaries"] = len(self.table.summaries)
 
     def _search(self) -> Recall:
-        return self.lab.retriever.retrieve(self.query, self.table, now=self.at)
+        return self.note_recall(self.lab.retriever.retrieve(self.query, self.table, now=self.at))
 
     def touched(self) -> tuple[int, ...]:
         """Return the rows that count as recalled by this turn."""

@@ -6,8 +6,8 @@ import threading
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -15,10 +15,13 @@ from ilstma_lab.clock import Clock, ManualClock, SystemClock
 from ilstma_lab.errors import InputError
 from ilstma_lab.memory.echo import kind_of_turn
 from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text, is_blank, to_moment
+from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.segments import HistoryTurn, SegmentLimits, ShortTermMemory
 from ilstma_lab.memory.table import MemoryTable
+from ilstma_lab.memory.withdrawal import WRITTEN, Source, repeated_rows
 from ilstma_lab.models import Models, offline
-from ilstma_lab.models.sentences import language
+from ilstma_lab.models.call import Call
+from ilstma_lab.models.sentences import language, saying
 from ilstma_lab.protocols import Query
 from ilstma_lab.recorder import Event, Recorder, StepNotes
 from ilstma_lab.retrieval.recall import Recall
@@ -26,10 +29,31 @@ from ilstma_lab.trace import Failure, RowView, SegmentView, Turn, Verdict
 
 _LONG_AGO = timedelta(days=30)
 _MOST_UNDONE = 100
+_SHOWING = {2, 6, 9}  # the steps whose prompts hold what the segments and the search show
 
 
 class ClockWarning(UserWarning):
     """The system's clock is far from the table's dialogues."""
+
+
+@dataclass(frozen=True)
+class _Before:
+    """How table and short-term memory stood before a turn, for undo."""
+
+    segments: tuple
+    summaries: tuple[Summary, ...]
+    personality: str
+
+
+@dataclass
+class _Beside:
+    """What a lab keeps beside a turn: all that it showed, how much had been withdrawn and changed by then, what undo needs."""
+
+    sources: frozenset[Source]
+    seen: int
+    changes: int
+    next_index: int
+    before: _Before | None
 
 
 class Lab(ABC):
@@ -52,9 +76,10 @@ class Lab(ABC):
         self.clock = clock or SystemClock()
         self.memory = ShortTermMemory(table, limits)
         self.turns: list[Turn] = []
-        self._before: deque[tuple] = deque(maxlen=_MOST_UNDONE)
+        self._beside: list[_Beside] = []
         self._count = 0
         self._lock = threading.RLock()
+        table.kept_by(self)
         if clock is None:
             self._warn_of_old_table()
 
@@ -84,7 +109,11 @@ class Lab(ABC):
                 self.memory.restore(running.segments)
                 raise
             self.turns.append(turn)
-            self._before.append((running.segments, *running.told, len(self.table.changes), self.table.next_index))
+            before = _Before(running.segments, *running.told)
+            beside = _Beside(running.sources, running.seen, len(self.table.changes), self.table.next_index, before)
+            self._beside.append(beside)
+            if len(self._beside) > _MOST_UNDONE:
+                self._beside[-_MOST_UNDONE - 1].before = None
             return turn
 
     async def aask(self, question: str, **options) -> Turn:
@@ -107,16 +136,47 @@ class Lab(ABC):
         question open: that goes. Raises InputError where no turn is left; at most 100 are remembered.
         """
         with self._lock:
-            if not self._before:
+            if not self._beside or self._beside[-1].before is None:
                 raise InputError("no turn of this lab is left to take back")
-            turn, (segments, summaries, personality, seen, next_index) = self.turns.pop(), self._before.pop()
+            turn, beside = self.turns.pop(), self._beside.pop()
             touched = next((step.wrote.get("touched", ()) for step in turn.steps if step.number == 8), ())
-            changed = {row for row in self.table.changes[seen:] if row < next_index}
-            told = {"summaries": summaries, "personality": personality, "changed": changed}
+            before = beside.before
+            told = {"summaries": before.summaries, "personality": before.personality, "changed": self._changed_since(beside)}
             self.table.undo_turn(turn.row, touched, turn.at, **told)
-            self.memory.restore(segments)
+            self.memory.restore(before.segments)
             self._count -= not turn.failure
             return turn
+
+    def forget(self, texts: Sequence[str] = ()) -> None:
+        """Drop the turns that showed what was deleted or edited since, or what was written of it; `table.compact()` calls this.
+
+        So are those whose prompts or replies say one of the sentences `texts`. Their replies leave the cassette too. Other turns
+        keep their numbers; those before the last that was dropped can no longer be taken back.
+        """
+        with self._lock:
+            says = saying(texts)
+            goes = [self._shows_withdrawn(kept) or _says(turn, says) for turn, kept in zip(self.turns, self._beside, strict=True)]
+            calls = [call for turn, gone in zip(self.turns, goes, strict=True) if gone for call in _calls(turn)]
+            self.models.forget(calls, texts)
+            last = max((at for at, gone in enumerate(goes) if gone), default=-1)
+            for at, kept in enumerate(self._beside):
+                kept.before = self._without_withdrawn(kept) if kept.before and at > last else None
+            self.turns[:] = [turn for turn, gone in zip(self.turns, goes, strict=True) if not gone]
+            self._beside = [kept for kept, gone in zip(self._beside, goes, strict=True) if not gone]
+            self.memory.forget()
+
+    def _shows_withdrawn(self, kept: _Beside) -> bool:
+        return not kept.sources.isdisjoint(self.table.withdrawn[kept.seen :])
+
+    def _without_withdrawn(self, kept: _Beside) -> _Before:
+        """Return what undo needs, without what it would not bring back."""
+        changed, before = self._changed_since(kept), kept.before
+        summaries = tuple(one for one in before.summaries if changed.isdisjoint(one.rows))
+        return _Before(self.memory.standing(before.segments), summaries, "" if changed else before.personality)
+
+    def _changed_since(self, kept: _Beside) -> set[int]:
+        """Return the rows of then that were changed since."""
+        return {row for row in self.table.changes[kept.changes :] if row < kept.next_index}
 
     @abstractmethod
     def summarise(self, *, progress: Callable[[int, int], None] | None = None) -> int:
@@ -162,6 +222,14 @@ class Lab(ABC):
             )
 
 
+def _calls(turn: Turn) -> list[Call]:
+    return [call for calls in turn.calls.values() for call in calls]
+
+
+def _says(turn: Turn, says: Callable[[str], bool]) -> bool:
+    return says(turn.answer) or any(says(call.reply) or any(says(text) for _, text in call.messages) for call in _calls(turn))
+
+
 class RunningTurn(ABC):
     """One turn while it runs. A system fills short-term memory in `recall_for`; the rest is alike.
 
@@ -175,6 +243,8 @@ class RunningTurn(ABC):
         self.record = Recorder(on_event)
         self.segments = self.memory.state()
         self.told = (lab.table.written, lab.table.personality)
+        self.seen = len(lab.table.withdrawn)
+        self.sources: frozenset[Source] = frozenset()
         self.query = Query(question, at, lab.table.embedder)
         self.before: tuple[SegmentView, ...] = ()
         self.hit = False
@@ -189,6 +259,7 @@ class RunningTurn(ABC):
         self.failure: Failure | None = None
         self.rows: dict[int, RowView] = {}
         self.answered_from: tuple[SegmentView, ...] = ()
+        self.answer_sources: frozenset[Source] = frozenset()
 
     @abstractmethod
     def reach_answer(self) -> None:
@@ -219,6 +290,7 @@ class RunningTurn(ABC):
             self.memory.begin_turn()
             self.table.open_question(self.question, self.at)
             self.before = self.memory.views(self.language)
+            self.sources |= self.memory.sources()
             self.note_rows(self.memory.cache)
             step.read["question"] = self.question
             step.wrote["cleared"] = ["relevant"]
@@ -227,6 +299,7 @@ class RunningTurn(ABC):
         """Step 9: the answer, from short-term memory as it stands."""
         with self.record.step(9) as step:
             self.answered_from = self.memory.views(self.language)
+            self.answer_sources = self.memory.sources()
             step.read["tokens"] = sum(view.tokens for view in self.answered_from)
             if self.verdict and self.verdict.hit and self.verdict.answer:
                 self.answer = self.verdict.answer
@@ -249,15 +322,20 @@ class RunningTurn(ABC):
             dialogue = Dialogue(self.question, self.answer, self.at) if self.remember else None
             self.kind = kind_of_turn(self.question, self.answer, rests_on) if self.remember else None
             cites = [row.index for row in rests_on] if self.kind == "asked" else []
+            rows = repeated_rows(self.answer, self.question, self.answer_sources.union(self.recalled), self.table)
+            quotes = [row for row in rows if row not in cites]
             step.wrote["deferred"] = 0 if waits else len(self.table.waiting)
-            self.row = self.table.close_turn(dialogue, touch, kind=self.kind or "told", cites=cites, write_waiting=not waits)
+            self.row = self.table.close_turn(
+                dialogue, touch, kind=self.kind or "told", cites=cites, quotes=quotes, write_waiting=not waits
+            )
             if self.row is not None:
                 self.table.embed_pending()
             step.wrote.update(touched=list(touched), row=self.row, waiting=sorted(self.table.waiting))
 
     def push(self) -> None:
         """Put the finished turn into the history."""
-        self.memory.push(HistoryTurn(self.question, self.answer, self.at, self.row))
+        rests_on = self.answer_sources.union(self.recalled) if self.row is None else frozenset()
+        self.memory.push(HistoryTurn(self.question, self.answer, self.at, self.row, rests_on, self.seen))
 
     def rows_of_answer(self) -> list[MemoryEntry]:
         """Return the recalled rows as they stand."""
@@ -285,9 +363,22 @@ class RunningTurn(ABC):
             step.calls.append(call)
         return clean_text(answer, name="the answer")
 
+    def note_recall(self, recall: Recall) -> Recall:
+        """Note the rows that a search showed, and return what it found."""
+        self.sources |= {row for chunk in recall.branch_a.chunks if chunk.text for row in chunk.rows}
+        self.sources |= {candidate.index for candidate in recall.branch_b.candidates}
+        return recall
+
+    def _all_sources(self) -> frozenset[Source]:
+        """Return all that the turn shows: rows, and what was written of rows, or of which its prompts may have been written."""
+        written = {WRITTEN} if self.record.calls.keys() - _SHOWING else set()
+        own = {self.row} - {None}
+        return self.sources.union(self.answer_sources, self.memory.sources(), self.rows, self.recalled, own, written)
+
     def _turn(self, begun: float) -> Turn:
         if not self.failure:
             self.lab._count += 1
+        self.sources = self._all_sources()
         turn = Turn(
             number=self.lab._count + bool(self.failure),
             question=self.question,

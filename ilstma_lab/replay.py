@@ -34,20 +34,32 @@ _COMPARED = ("hit", "answer", "recalled", "kind", "labels")
 class Session:
     """A starting snapshot, as a fork that nothing asks, and the turns since: those of `turns` from place `first` on.
 
-    `embedders`, by name: what embeds for replays that share their vectors (evaluation/what_if.py).
+    `embedders`, by name: what embeds for replays that share their vectors (evaluation/what_if.py). `lab`: whose turns these are;
+    when its table is compacted after a row was edited or deleted, the session begins anew.
     """
 
-    def __init__(self, start: ILSTMA, turns: list[Turn], *, first: int = 0):
+    def __init__(self, start: ILSTMA, turns: list[Turn], *, first: int = 0, lab: ILSTMA | None = None):
         self.start = start
         self._turns = turns
         self._earlier = turns[:first]
         self.embedders: dict[str, Embedder] = {}
+        self._lab = lab
+        self._seen = len(start.table.withdrawn)
+        if lab is not None:
+            lab.table.kept_by(self)
 
     @property
     def turns(self) -> tuple[Turn, ...]:
         """The turns since the start, oldest first. Those of before may have been taken back meanwhile."""
         kept = zip(self._earlier, self._turns, strict=False)
         return tuple(self._turns[sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], kept)) :])
+
+    def forget(self, texts: Sequence[str] = ()) -> None:
+        """Begin anew with the lab as it stands, where a row was edited or deleted since; `table.compact()` calls this."""
+        if len(self._lab.table.withdrawn) > self._seen:
+            self.start, self._earlier = self._lab.fork(), list(self._turns)
+            self._seen = len(self._lab.table.withdrawn)
+            self.embedders = {}
 
     def __repr__(self) -> str:
         return f"<Session of {len(self.turns)} turns from {self.start!r}>"
@@ -58,7 +70,7 @@ def start_session(lab: ILSTMA) -> Session:
 
     It knows of turns alone: rows that are added, edited or deleted between them by other means are not run again.
     """
-    return Session(lab.fork(), lab.turns, first=len(lab.turns))
+    return Session(lab.fork(), lab.turns, first=len(lab.turns), lab=lab)
 
 
 def replay(

@@ -23,17 +23,23 @@ from ilstma_lab.memory.entry import (
     to_moment,
 )
 from ilstma_lab.memory.records import GROUP, RecallRecord, Summary
+from ilstma_lab.memory.withdrawal import PERSONALITY, WRITTEN, Source, summary_name
+from ilstma_lab.models.sentences import sentences
 
 _INDEX_LIMIT = 2**63
 _MOST_RECALLS = 2**31 - 1
 
 
 class Contents:
-    """Texts and sources by position, citations, summaries, personality, the log of recalls, the deferred write.
+    """Texts and sources by position, citations, quotations, summaries, personality, the log of recalls, the deferred write.
 
     `summaries` holds those of every kind. `loose` are the told rows that stand in no group's summary yet, oldest first; `stale`
     the numbers of summaries to be made anew. `unprofiled` are the summarised rows that the personality has not taken in: all of
     them, once one that it had taken in is edited or deleted, for then it begins anew.
+
+    `cites` are the rows that an asked row rests on; `quotes` further rows whose words the assistant's side of a row repeats.
+    `withdrawn` names, in order, each row that was edited or deleted since the table was opened, and what was written of it;
+    `old_texts` is what no longer holds, until the table is compacted. A snapshot holds neither.
     """
 
     def __init__(self) -> None:
@@ -41,6 +47,7 @@ class Contents:
         self.assistants: list[str] = []
         self.sources: list[str] = []
         self.cites: dict[int, tuple[int, ...]] = {}
+        self.quotes: dict[int, tuple[int, ...]] = {}
         self.summaries: dict[int, Summary] = {}
         self.personality = ""
         self.recalls: list[RecallRecord] = []
@@ -48,6 +55,8 @@ class Contents:
         self.unanswered = None
         self.next_index = 0
         self.changes: list[int] = []
+        self.withdrawn: list[Source] = []
+        self.old_texts: list[str] = []
         self.loose: dict[int, None] = {}
         self.stale: set[int] = set()
         self.profiled: set[int] = set()
@@ -96,12 +105,14 @@ class Contents:
         kind = ASKED if event.get("kind") == "asked" else TOLD
         created = to_moment(event["created"])
         texts = [clean_text(event[part]) for part in ("user", "assistant")] + [clean_text(event.get("source", ""))]
-        cites = tuple(event.get("cites", ()))
+        cites, quotes = _indices(event.get("cites", ())), _indices(event.get("quotes", ()))
         columns.append(index, to_microseconds(created), offset=offset_minutes(created), kind=kind)
         for column, text in zip((self.users, self.assistants, self.sources), texts, strict=True):
             column.append(text)
         if cites:
             self.cites[index] = cites
+        if quotes:
+            self.quotes[index] = quotes
         self.next_index = max(self.next_index, index + 1)
         if kind == TOLD:
             self.loose[index] = None
@@ -110,7 +121,10 @@ class Contents:
     def _on_edit(self, event: dict[str, Any], columns: Columns) -> None:
         index, at = event["index"], self._position(event, columns)
         self._forget_question(self.users[at])
-        self.users[at], self.assistants[at] = clean_text(event["user"]), clean_text(event["assistant"])
+        old, new = (self.users[at], self.assistants[at]), (clean_text(event["user"]), clean_text(event["assistant"]))
+        if old != new:
+            self._withdraw(index, self.text(at))
+        self.users[at], self.assistants[at] = new
         columns.set_vector(at, None)
         self._spoil_summaries(index)
         self._spoil_personality(index)
@@ -119,14 +133,17 @@ class Contents:
     def _on_delete(self, event: dict[str, Any], columns: Columns) -> None:
         index, at = event["index"], self._position(event, columns)
         self._forget_question(self.users[at])
+        self._withdraw(index, self.text(at))
         columns.delete(at)
         for texts in (self.users, self.assistants, self.sources):
             del texts[at]
         self.waiting.pop(index, None)
         self.loose.pop(index, None)
+        asked = {record.question for record in self.recalls if record.row == index}
         self.recalls = [record for record in self.recalls if record.row != index]
-        cites = {row: tuple(c for c in cited if c != index) for row, cited in self.cites.items() if row != index}
-        self.cites = {row: cited for row, cited in cites.items() if cited}
+        for question in asked.difference(self.users):  # it was not stored, and only led to the row
+            self._forget_question(question)
+        self.cites, self.quotes = _without(index, self.cites), _without(index, self.quotes)
         self._spoil_summaries(index, gone=True)
         self._spoil_personality(index, gone=True)
         self.changes.append(index)
@@ -236,6 +253,7 @@ class Contents:
             self.unprofiled.pop(index, None)
         if index in self.profiled:
             self.profiled.discard(index)
+            self._withdraw(PERSONALITY, self.personality)
             self._begin_personality(self.profiled if gone else self.profiled | {index})
 
     def _begin_personality(self, rows: set[int]) -> None:
@@ -245,7 +263,18 @@ class Contents:
     def _spoil_summaries(self, index: int, *, gone: bool = False) -> None:
         for summary in list(self.summaries.values()):
             if index in summary.rows:
+                self._withdraw(summary_name(summary.number), summary.text)
                 self._set_summary(replace(summary, stale=True, text="" if gone else summary.text))
+
+    def _withdraw(self, name: Source, text: str) -> None:
+        self.withdrawn += [name] if isinstance(name, int) else [name, WRITTEN]
+        if text:
+            self.old_texts.append(text)
+
+    def _on_forget(self, event: dict[str, Any], columns: Columns) -> None:
+        """Empty the texts that are to be made anew."""
+        for number in self.stale:
+            self._set_summary(replace(self.summaries[number], text=""))
 
     def _set_summary(self, summary: Summary) -> None:
         self.summaries[summary.number] = summary
@@ -256,6 +285,14 @@ class Contents:
     def _forget_question(self, text: str) -> None:
         """Keep that rows were recalled, but not by what, where the question's own row is deleted or rewritten."""
         self.recalls = [replace(record, question="") if record.question == text else record for record in self.recalls]
+
+    def unsaid(self) -> tuple[str, ...]:
+        """Return the sentences of `old_texts` that no row says any more."""
+        once = {sentence for text in self.old_texts for sentence in sentences(text)}
+        for said in (self.users, self.assistants) if once else ():
+            for text in said:
+                once.difference_update(sentences(text))
+        return tuple(once)
 
     # -- summary vectors -------------------------------------------------------------------------------------------
 
@@ -326,6 +363,8 @@ class Contents:
         }
         if index in self.cites:
             row["cites"] = list(self.cites[index])
+        if index in self.quotes:
+            row["quotes"] = list(self.quotes[index])
         if vectors and not columns.pending[at]:
             row["vector"] = base64.b64encode(columns.vectors[at].astype("<f4").tobytes()).decode("ascii")
         return row
@@ -401,7 +440,17 @@ class Contents:
         other = Contents()
         for name, value in vars(self).items():
             setattr(other, name, value.copy() if isinstance(value, list | dict | set | np.ndarray) else value)
+        other.old_texts = []
         return other
+
+
+def _indices(rows: Collection[Any]) -> tuple[int, ...]:
+    return tuple(row for row in rows if isinstance(row, int))
+
+
+def _without(index: int, rests_on: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+    left = {row: tuple(other for other in others if other != index) for row, others in rests_on.items() if row != index}
+    return {row: others for row, others in left.items() if others}
 
 
 def _stored_summary(summary: Summary) -> dict[str, Any]:

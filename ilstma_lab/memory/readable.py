@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date, datetime
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from ilstma_lab.memory.contents import Contents
 from ilstma_lab.memory.entry import Kind, MemoryEntry, from_microseconds, to_instant, to_microseconds
 from ilstma_lab.memory.records import GROUP, RecallRecord, Summary
 from ilstma_lab.memory.storage import TableFile
+from ilstma_lab.memory.withdrawal import PERSONALITY, Source, summary_name, withdrawn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +82,17 @@ class ReadableTable:
     def cites(self, index: int) -> tuple[int, ...]:
         """Return the rows that an asked row rests on; () for others."""
         return self._contents.cites.get(index, ())
+
+    def quotes(self, index: int) -> tuple[int, ...]:
+        """Return the rows that it does not cite, but whose words its assistant's side repeats."""
+        return self._contents.quotes.get(index, ())
+
+    def hanging_on(self, index: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the other rows that go when this one is deleted, and those whose answers are taken out: both repeat it."""
+        self.position(index)
+        _, *others = withdrawn(self._contents, self._columns, index, None)
+        gone = {event["index"]: event["op"] == "delete" for event in others}
+        return tuple(row for row in sorted(gone) if gone[row]), tuple(row for row in sorted(gone) if not gone[row])
 
     @property
     def indices(self) -> np.ndarray:
@@ -205,6 +217,18 @@ class ReadableTable:
     def changes(self) -> Sequence[int]:
         """Indices of rows that were added, edited or deleted, in order: what a search structure must look at again."""
         return self._contents.changes
+
+    @property
+    def withdrawn(self) -> Sequence[Source]:
+        """What no longer holds, in order: each row that was edited or deleted, and the names of what was written of it."""
+        return self._contents.withdrawn
+
+    def writing(self, name: str) -> tuple[str, Collection[int]]:
+        """Return a text that was written of rows, by its name in `withdrawn`, and these rows; "" and () for another name."""
+        if name == PERSONALITY:
+            return self._contents.personality, self._contents.profiled
+        found = (one for one in self._contents.summaries.values() if summary_name(one.number) == name)
+        return next(((one.text, one.rows) for one in found), ("", ()))
 
     def summary_vectors(self) -> np.ndarray:
         """Return the summaries' vectors, shape (number of summaries, dim), of length 1."""

@@ -13,6 +13,7 @@ from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.table import MemoryTable
+from ilstma_lab.memory.withdrawal import PERSONALITY, Source, summary_name
 from ilstma_lab.models.prompts.fence import escape, fence, hang
 from ilstma_lab.prefetch.selection import ScoredRow
 from ilstma_lab.tokens import estimate_tokens
@@ -44,12 +45,18 @@ class SegmentLimits:
 
 @dataclass(frozen=True, slots=True)
 class HistoryTurn:
-    """One turn in the history queue; `row` is its row in the table, None where it was not stored."""
+    """One turn in the history queue; `row` is its row in the table, None where it was not stored.
+
+    A turn that was not stored leaves the history when something that its answer `rests_on` is deleted or edited: when that is
+    named in the table's `withdrawn` from place `seen` on.
+    """
 
     user: str
     assistant: str
     at: datetime
     row: int | None = None
+    rests_on: frozenset[Source] = frozenset()
+    seen: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +125,13 @@ class ShortTermMemory:
 
     @property
     def history(self) -> tuple[HistoryTurn, ...]:
-        """The last turns, oldest first, as their rows stand now; turns whose row was deleted are gone."""
-        return tuple(self._as_it_stands(turn) for turn in self._history if turn.row is None or turn.row in self.table)
+        """The last turns, oldest first, as their rows stand now; turns whose row, or what they rest on, was deleted are gone."""
+        return tuple(self._as_it_stands(turn) for turn in self._history if self._stands(turn))
+
+    def _stands(self, turn: HistoryTurn) -> bool:
+        if turn.row is not None:
+            return turn.row in self.table
+        return turn.rests_on.isdisjoint(self.table.withdrawn[turn.seen :])
 
     def _as_it_stands(self, turn: HistoryTurn) -> HistoryTurn:
         if turn.row is None:
@@ -142,6 +154,31 @@ class ShortTermMemory:
         """What other systems recall beside rows or in their place: texts written of rows, none of which changed since."""
         found = (self.table.summary(item.number) for item in self._relevant if isinstance(item, Note))
         return tuple(note for note in found if note and note.text and not note.stale)
+
+    def sources(self) -> frozenset[Source]:
+        """Return all that the segments show: rows, what was written of rows by its name, what turns without a row rest on."""
+        written = {self.summary, self.personality, *(note.text for note in self.notes)} - {""}
+        turns = [turn for turn in self._history if self._stands(turn)]
+        return frozenset().union(
+            (row.index for row in self._cache),
+            (item for item in self._relevant if not isinstance(item, Note)),
+            (turn.row for turn in turns if turn.row is not None),
+            *(turn.rests_on for turn in turns if turn.row is None),
+            (summary_name(one.number) for one in self.table.written if one.text in written),
+            [PERSONALITY] if self.table.personality in written else (),
+        )
+
+    def standing(self, state: tuple) -> tuple:
+        """Return a `state` without turns of the history that stand no more, the others as they stand now."""
+        *segments, history = state
+        return *segments, tuple(self._as_it_stands(turn) for turn in history if self._stands(turn))
+
+    def forget(self) -> None:
+        """Let go of what stands no more: turns of the history, and segments as they were last made."""
+        self.restore(self.standing(self.state()))
+        self._made = {}
+        _tokens.cache_clear()
+        estimate_tokens.cache_clear()
 
     # -- what a turn does to it --------------------------------------------------------------------------------------
 
@@ -214,14 +251,12 @@ class ShortTermMemory:
     def _contents(self) -> dict[str, tuple]:
         """Return what each segment holds, (row, texts) by (row, texts), so that two states can be compared."""
         rows = self.table
-        turns = ((turn.row, (turn.user, turn.assistant)) for turn in self._history)
+        turns = ((turn.row, (turn.user, turn.assistant)) for turn in self._history if self._stands(turn))
         return {
             "personality": ((None, (self.personality,)),) if self.personality else (),
             "summary": ((None, (self.summary,)),) if self.summary else (),
             "cache": tuple((row.index, rows.sides(row.index)) for row in self._cache if row.index in rows),
-            "history": tuple(
-                (row, said if row is None else rows.sides(row)) for row, said in turns if row is None or row in rows
-            ),
+            "history": tuple((row, said if row is None else rows.sides(row)) for row, said in turns),
             "relevant": self._relevant_contents(),
         }
 

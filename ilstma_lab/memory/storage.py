@@ -306,7 +306,10 @@ class TableFile:
                 shutil.copy2(bad, _free_name(bad))
 
     def _remove_copies(self) -> None:
-        ours = re.compile(re.escape(self.path.name) + r"(\.bak|\.journal\.bak|(\.journal)?\.damaged\d+)")
+        ours = re.compile(
+            re.escape(self.path.name)
+            + r"(\.bak|\.journal\.bak|(\.journal)?\.damaged\d+|(\.(bak|vectors\.npy|chunks\.npy))?\.tmp)"
+        )
         for file in self.path.parent.iterdir():
             if ours.fullmatch(file.name):
                 file.unlink()

@@ -10,7 +10,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from ilstma_lab.memory.records import GROUP, Summary
 from ilstma_lab.memory.safely import uninterrupted
 from ilstma_lab.memory.storage import TableFile
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
+from ilstma_lab.memory.withdrawal import withdrawn
+from ilstma_lab.models.sentences import forget_words
 
 if TYPE_CHECKING:
     from ilstma_lab.protocols import Embedder
@@ -34,6 +36,13 @@ _PATIENCE = 3
 _FOLD_BYTES = 1 << 20
 _MOST_NOTES = 10
 _open_tables: weakref.WeakSet[MemoryTable] = weakref.WeakSet()
+
+
+class Keeper(Protocol):
+    """Keeps texts of a table's rows beside it, as a lab keeps its turns."""
+
+    def forget(self, texts: Sequence[str]) -> None:
+        """Let go of what shows something that was edited or deleted since; `texts` are sentences that no row says any more."""
 
 
 class TableWarning(UserWarning):
@@ -58,6 +67,7 @@ class MemoryTable(ReadableTable):
         self._seq = 0
         self._fold_at = _FOLD_BYTES
         self._lock = threading.RLock()
+        self._keepers: weakref.WeakKeyDictionary[Keeper, None] = weakref.WeakKeyDictionary()
         self.wait_seconds = 2.0
 
     # -- create ----------------------------------------------------------------------------------------------------
@@ -86,10 +96,13 @@ class MemoryTable(ReadableTable):
         table.embed_pending(progress=progress)
         return table
 
-    def add(self, dialogue: Dialogue, *, kind: Kind = "told", cites: Sequence[int] = ()) -> int:
-        """Add a row and return its index. A row whose embedding fails is kept, marked pending, and tried again."""
+    def add(self, dialogue: Dialogue, *, kind: Kind = "told", cites: Sequence[int] = (), quotes: Sequence[int] = ()) -> int:
+        """Add a row and return its index. A row whose embedding fails is kept, marked pending, and tried again.
+
+        `cites`: the rows that an asked row rests on; `quotes`: others whose words the assistant's side repeats.
+        """
         with self._lock:
-            event = self._added(0, dialogue, kind=kind, cites=cites)
+            event = self._added(0, dialogue, kind=kind, cites=cites, quotes=quotes)
             self._commit([event])
             self.embed_pending()
             return event["index"]
@@ -97,22 +110,29 @@ class MemoryTable(ReadableTable):
     # -- update and delete -----------------------------------------------------------------------------------------
 
     def edit(self, index: int, *, user: str | None = None, assistant: str | None = None) -> MemoryEntry:
-        """Change a row's text and return the row; it is embedded again, and summaries that it stands in become stale."""
+        """Change a row's text and return the row; it is embedded again, and summaries that it stands in become stale.
+
+        Answers in other rows that repeat what it says no more are taken out.
+        """
         with self._lock:
             old = self[index]
             new = Dialogue(old.user if user is None else user, old.assistant if assistant is None else assistant, old.created)
-            self._commit([{"op": "edit", "index": int(index), "user": new.user, "assistant": new.assistant}])
+            self._commit(withdrawn(self._contents, self._columns, index, (new.user, new.assistant)))
             self.embed_pending()
             return self[index]
 
     def delete(self, index: int) -> None:
         """Take a row out of everything at once: columns, log, deferred write; its summaries become stale.
 
-        The asked rows that cite it go with it: their answers repeat what it said.
+        The asked rows that cite it go with it: their answers repeat what it said. Where another row's answer repeats it, that
+        answer is taken out. Files, the turns of a lab and their exports hold what was said until the table is compacted.
         """
         with self._lock:
             self.position(index)
-            self._commit(self._deleted(index))
+            events = withdrawn(self._contents, self._columns, index, None)
+            self._commit(events)
+            if any(event["op"] == "edit" for event in events):
+                self.embed_pending()
 
     def touch(
         self, rows: Sequence[int], at: datetime, question: str = "", *, notes: Sequence[int] = (), deferred: bool = False
@@ -177,6 +197,7 @@ class MemoryTable(ReadableTable):
         *,
         kind: Kind = "told",
         cites: Sequence[int] = (),
+        quotes: Sequence[int] = (),
         write_waiting: bool = False,
     ) -> int | None:
         """Commit the end of a turn in one journal line: deferred writes, touches, the new row, the question answered.
@@ -187,7 +208,7 @@ class MemoryTable(ReadableTable):
             events = [{"op": "write_waiting"}] if write_waiting and self._contents.waiting else []
             events += [touch] if touch else []
             if dialogue is not None:
-                events.append(self._added(0, dialogue, kind=kind, cites=cites))
+                events.append(self._added(0, dialogue, kind=kind, cites=cites, quotes=quotes))
             self._commit([*events, {"op": "answered"}])
             return events[-1]["index"] if dialogue is not None else None
 
@@ -221,7 +242,8 @@ class MemoryTable(ReadableTable):
             if personality != self.personality:
                 event = {"op": "personality", "text": "", "anew": True} if changed else {"op": "personality", "text": personality}
                 events.append(event)
-            events += self._deleted(row) if row is not None and row in self else []
+            if row is not None and row in self:
+                events += withdrawn(self._contents, self._columns, row, None)
             self._commit([*events, {"op": "answered"}])
 
     # -- vectors ---------------------------------------------------------------------------------------------------
@@ -356,11 +378,31 @@ class MemoryTable(ReadableTable):
             self._fold_at = max(_FOLD_BYTES, self._file.snapshot_bytes)
 
     def compact(self) -> None:
-        """Write the file anew and remove backups and damaged copies, so that no file holds what was deleted or edited away."""
-        if self._file is None:
-            raise InputError("this table has no file: what was deleted is gone already")
-        self.fold(keep_copies=False)
-        self._file.forget_chunks()
+        """Let go of all that was deleted or edited away: afterwards neither the table, its files nor its keepers hold any of it.
+
+        The file is written anew, backups and damaged copies are removed, texts of stale summaries emptied. Each lab over the
+        table drops the turns that showed some of it, and its cassette their replies; a session begins anew. What is out of reach
+        stays as it is: a Turn, an export, a fork or a copy of a file that you hold, and replies that another process recorded,
+        unless they repeat the text. Compact in the process that deleted: a file that was closed since holds no trace of what to
+        look for in a cassette. Raises InputError where a cassette cannot be written; compact again then.
+        """
+        with self._lock:
+            if self._contents.stale:
+                self._commit([{"op": "forget"}])
+            if self._file:
+                self.fold(keep_copies=False)
+                self._file.forget_chunks()
+            count, texts = len(self._contents.old_texts), self._contents.unsaid()
+        for keeper in list(self._keepers):  # without the table's lock: a lab that asks has its own, and waits for this one
+            keeper.forget(texts)
+        forget_words()
+        with self._lock:
+            del self._contents.old_texts[:count]
+
+    def kept_by(self, keeper: Keeper) -> None:
+        """Let `compact` tell `keeper` what to forget, for as long as it lives; those that come last are told last."""
+        self._keepers.pop(keeper, None)
+        self._keepers[keeper] = None
 
     def _write_vectors(self, file: TableFile) -> None:
         ready = np.flatnonzero(~self._columns.pending)
@@ -397,10 +439,12 @@ class MemoryTable(ReadableTable):
 
     # -- events: the only way in which anything changes --------------------------------------------------------------
 
-    def _added(self, offset: int, dialogue: Dialogue, *, kind: Kind = "told", cites: Sequence[int] = ()) -> dict[str, Any]:
+    def _added(
+        self, offset: int, dialogue: Dialogue, *, kind: Kind = "told", cites: Sequence[int] = (), quotes: Sequence[int] = ()
+    ) -> dict[str, Any]:
         if kind not in ("told", "asked"):
             raise InputError(f"kind must be 'told' or 'asked' (got {kind!r})")
-        for row in cites:
+        for row in (*cites, *quotes):
             self.position(row)
         if len(dialogue.text) > SEARCHED_CHARACTERS:
             warnings.warn(
@@ -418,13 +462,8 @@ class MemoryTable(ReadableTable):
             "source": dialogue.source,
             "kind": kind,
             "cites": [int(c) for c in cites],
+            **({"quotes": [int(q) for q in quotes]} if quotes else {}),
         }
-
-    def _deleted(self, index: int) -> list[dict[str, Any]]:
-        gone = [int(index)]
-        for row in gone:  # grows: an echo may be cited in its turn
-            gone += [echo for echo, cited in self._contents.cites.items() if row in cited and echo not in gone]
-        return [{"op": "delete", "index": row} for row in gone]
 
     def _commit(self, events: list[dict[str, Any]]) -> None:
         if not events:
@@ -485,10 +524,10 @@ class MemoryTable(ReadableTable):
         """Return what another process needs for a sweep: a table in memory, since a file has one writer."""
         if self._file is not None:
             raise InputError("a table that is tied to a file stays in its process: hand over table.fork()")
-        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_keepers")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.RLock())
+        self.__dict__.update(state, _lock=threading.RLock(), _keepers=weakref.WeakKeyDictionary())
 
 
 class _Texts(Sequence):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ilstma_lab.models.asking import Chat
+    from ilstma_lab.models.call import Call
     from ilstma_lab.models.cassette import Cassette
     from ilstma_lab.models.prompts.messages import Instructions
     from ilstma_lab.protocols import Embedder, HitJudge, Merger, Profiler, Reader, Responder, Summarizer
@@ -34,6 +36,18 @@ class Models:
         """Return these parts with a responder that is told `instructions`; one that takes none stays as it is."""
         told = getattr(self.responder, "instructed", None)
         return replace(self, responder=told(instructions)) if told else self
+
+    def forget(self, calls: Iterable[Call], texts: Sequence[str]) -> None:
+        """Let the parts' cassettes forget the replies to `calls` and what says `texts`; the parts forget vectors of sentences."""
+        from ilstma_lab.models.sentence_vectors import SentenceVectors
+
+        parts, calls = tuple(vars(self).values()), tuple(calls)
+        cassettes = {getattr(chat, "cassette", None) for part in parts for chat in (part, getattr(part, "chat", None))}
+        for cassette in cassettes - {None}:
+            cassette.forget(calls, texts)
+        for part in parts:
+            if isinstance(vectors := getattr(part, "vectors", None), SentenceVectors):
+                vectors.clear()
 
     def quoting_nearest(self) -> Models:
         """Return these parts with an offline responder that quotes the nearest of the relevant rows, whatever their order."""

@@ -11,8 +11,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 from ilstma_lab.errors import FormatError, InputError, UnknownPromptError
+from ilstma_lab.memory.safely import replaced
 from ilstma_lab.models.call import Call
 from ilstma_lab.models.prompts.messages import SCHEMAS, Messages
+from ilstma_lab.models.sentences import saying
 from ilstma_lab.models.stream import Stream
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class Cassette:
         self.path = Path(path) if path is not None else None
         self.mode = mode
         self._replies: dict[str, dict[str, Any]] = {}
+        self._prompts: dict[str, Messages] = {}
         self._lock = Lock()
         if self.path is not None and (mode == "replay" or self.path.exists()):
             self._read(self.path)
@@ -48,7 +51,7 @@ class Cassette:
             for calls in turn.calls.values():
                 for call in calls:
                     if call.sent:
-                        cassette._replies[prompt_key(call.model, call.messages, schema=SCHEMAS.get(call.purpose))] = _kept(call)
+                        cassette._replies[_key(call)] = _kept(call)
         return cassette
 
     def __len__(self) -> int:
@@ -62,11 +65,13 @@ class Cassette:
 
     def find(self, model: str, messages: Messages, *, purpose: str, schema: dict | None = None) -> Call:
         """Return the recorded reply. Raises UnknownPromptError for a prompt that was never sent."""
-        kept = self._replies.get(prompt_key(model, messages, schema=schema))
+        key = prompt_key(model, messages, schema=schema)
+        kept = self._replies.get(key)
         if kept is None:
             raise UnknownPromptError(
                 f"this {purpose!r} prompt was never sent to {model}: record it with an endpoint, or replay with on_unknown set"
             )
+        self._prompts[key] = messages
         return Call(messages=messages, **{**kept, "purpose": purpose})
 
     def knows(self, model: str, messages: Messages, *, schema: dict | None = None) -> bool:
@@ -79,10 +84,43 @@ class Cassette:
         """Keep the reply of `call`, and append it to the file where there is one."""
         key, kept = prompt_key(call.model, call.messages, schema=schema), _kept(call)
         with self._lock:
-            self._replies[key] = kept
+            self._replies[key], self._prompts[key] = kept, call.messages
             if self.path is not None:
                 with self.path.open("a", encoding="utf-8", newline="\n") as file:
                     file.write(json.dumps({"key": key, **kept}, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def forget(self, calls: Iterable[Call] = (), texts: Iterable[str] = ()) -> int:
+        """Take the replies to `calls`, and those that say a sentence of `texts`, out of here and the file; return how many went.
+
+        A reply goes too where its prompt held such a sentence. A file keeps no prompts, so this is known of those that were asked
+        here; what another process recorded goes only where the reply itself repeats the text. Raises InputError where the file
+        cannot be written; it is whole then, as it was.
+        """
+        holds = saying(texts)
+        with self._lock:
+            gone = {_key(call) for call in calls} & self._replies.keys()
+            gone |= {key for key, asked in self._prompts.items() if any(holds(content) for _, content in asked)}
+            gone |= {key for key, kept in self._replies.items() if holds(kept["reply"])}
+            if self.path is not None and self.path.exists():
+                self._leave_out(lambda line: line["key"] in gone or holds(line["reply"]))
+            for key in gone:
+                self._replies.pop(key, None)
+                self._prompts.pop(key, None)
+        return len(gone)
+
+    def _leave_out(self, goes: Callable[[dict[str, Any]], bool]) -> None:
+        lines = [line for line in self.path.read_text(encoding="utf-8-sig").split("\n") if line.strip()]
+        kept = [line for line in lines if not goes(json.loads(line))]
+        if len(kept) == len(lines):
+            return
+        try:
+            with replaced(self.path) as out:
+                out.writelines(f"{line}\n".encode() for line in kept)
+        except OSError as error:
+            raise InputError(
+                f"cannot write {self.path}: {error.strerror or error}. It still holds replies that were to be forgotten: "
+                "free some space or check the folder, then try again."
+            ) from None
 
     def _read(self, path: Path) -> None:
         try:
@@ -139,6 +177,10 @@ def prompt_key(model: str, messages: Messages, *, schema: dict | None = None) ->
     """Return the SHA-256, in hexadecimal, of what decides a reply: model, messages, temperature 0, schema."""
     asked = {"model": model, "messages": [list(message) for message in messages], "temperature": 0, "schema": schema}
     return hashlib.sha256(json.dumps(asked, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _key(call: Call) -> str:
+    return prompt_key(call.model, call.messages, schema=SCHEMAS.get(call.purpose))
 
 
 def _kept(call: Call) -> dict[str, Any]:

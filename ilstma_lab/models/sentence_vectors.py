@@ -41,6 +41,11 @@ class SentenceVectors:
                 self._known.popitem(last=False)
         return parts, vectors
 
+    def clear(self) -> None:
+        """Forget all texts."""
+        with self._lock:
+            self._known.clear()
+
     def nearest(self, text: str, vector: np.ndarray, embedder: Embedder) -> tuple[str, float]:
         """Return the sentence of `text` nearest to `vector` (shape (dim,)) and its cosine; ("", 0.0) for a blank text."""
         parts, vectors = self.of(text, embedder)

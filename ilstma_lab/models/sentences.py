@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Literal
 
@@ -20,6 +22,7 @@ _RUN = rf"[{CJK}]+|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*"
 _HAN = "[\u3400-\u4dbf\u4e00-\u9fff]"
 _CJK = f"[{CJK}]"
 _FIRST_CJK = CJK[0]
+_TELLING_LENGTH = 12
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 
 STOPWORDS = frozenset(
@@ -89,6 +92,36 @@ def content_words(text: str) -> frozenset[str]:
     ['name', 'novel', 'read']
     """
     return frozenset(w for w in words(text) if w not in STOPWORDS and (len(w) > 1 or w.isdigit()) and not _PARTICLES.search(w))
+
+
+def saying(texts: Iterable[str]) -> Callable[[str], bool]:
+    """Return what tells whether a text holds a sentence of `texts` that is long enough to be known again: 12 letters, 6 Chinese.
+
+    Only words count: a sentence is found whatever a fence, an indent or JSON put between them.
+
+    >>> saying(["I keep the key under the mat. Yes."])('{"answer": "Yes: i keep\\\\n the key under\\\\n the mat"}')
+    True
+    """
+    known = tuple(_said(s) for text in texts for s in sentences(text) if _length(s) >= _TELLING_LENGTH)
+
+    def says(text: str) -> bool:
+        said = _said(text) if known else ""
+        return any(sentence in said for sentence in known)
+
+    return says
+
+
+def _said(text: str) -> str:
+    return f" {' '.join(tokens(html.unescape(text.replace(chr(92) + 'n', ' '))))} "
+
+
+def _length(sentence: str) -> int:
+    return len(sentence) + len(re.findall(_CJK, sentence))
+
+
+def forget_words() -> None:
+    """Empty what is remembered of texts whose words were looked up."""
+    content_words.cache_clear()
 
 
 def _folded(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -74,6 +74,7 @@ class TableInspector(Shell):
         self._look = Look()
         self._shown: Shown
         self._show(self._look)
+        self.rows.table.kept_by(self)
         self.on_msg(self._receive)
 
     # -- what is looked at -------------------------------------------------------------------------------------------------
@@ -97,6 +98,10 @@ class TableInspector(Shell):
         """Show the table as it stands; an open row that was deleted is closed."""
         gone = self._look.row is not None and self._look.row not in self.rows.table
         self._show(replace(self._look, row=None) if gone else self._look)
+
+    def forget(self, texts: Sequence[str] = ()) -> None:
+        """Show the table as it stands; `table.compact()` calls this."""
+        self.refresh()
 
     def state(self) -> dict[str, Any]:
         """Return what is looked at, as plain JSON values."""

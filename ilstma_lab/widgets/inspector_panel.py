@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ilstma_lab.memory.entry import SEARCHED_CHARACTERS, MemoryEntry
-from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.reprs.words import count, day, line, plain
 from ilstma_lab.widgets.inspector_rows import InspectedRows
 
@@ -26,12 +25,14 @@ _TO_MODEL = re.compile(
 class Hanging:
     """What goes or changes with a row that is deleted.
 
-    `echoes` are the asked rows that cite it, which go too; `stale` the numbers of the summaries that lose a row;
-    `recalls` leave the log; `held` are the segments of short-term memory that hold one of the rows.
+    `echoes` are the asked rows that cite it, which go too; `emptied` are rows whose answers repeat it and are taken out;
+    `stale` the numbers of the summaries that lose a row; `recalls` leave the log; `held` are the segments of short-term memory
+    that hold one of the rows.
     """
 
     row: int
     echoes: tuple[int, ...]
+    emptied: tuple[int, ...]
     stale: tuple[int, ...]
     recalls: int
     held: tuple[str, ...]
@@ -47,6 +48,9 @@ class Hanging:
         if self.echoes:
             noun, verb = ("row", "goes") if len(self.echoes) == 1 else ("rows", "go")
             told.append(f"Asked {noun} {_numbers(self.echoes)} {verb} with it: the answer rests on it.")
+        if self.emptied:
+            the = "The answer in row" if len(self.emptied) == 1 else "The answers in rows"
+            told.append(f"{the} {_numbers(self.emptied)} that repeated it {'is' if len(self.emptied) == 1 else 'are'} taken out.")
         if self.stale:
             noun, verb = ("Summary", "becomes") if len(self.stale) == 1 else ("Summaries", "become")
             told.append(f"{noun} {_numbers(self.stale)} {verb} stale, and will be made anew without it.")
@@ -60,11 +64,10 @@ class Hanging:
 def hanging_on(rows: InspectedRows, index: int) -> Hanging:
     """Return what goes or changes when the row `index` is deleted. Raises KeyError where there is none."""
     table = rows.table
-    table.position(index)
-    echoes = _echoes(table, index)
+    echoes, emptied = table.hanging_on(index)
     gone = {index, *echoes}
-    stale = tuple(summary.number for summary in table.summaries if gone & set(summary.rows))
-    return Hanging(index, echoes, stale, sum(record.row in gone for record in table.recalls), _held(rows, gone))
+    stale = tuple(summary.number for summary in table.summaries if {*gone, *emptied} & set(summary.rows))
+    return Hanging(index, echoes, emptied, stale, sum(record.row in gone for record in table.recalls), _held(rows, gone))
 
 
 def panel_of(rows: InspectedRows, index: int, *, marks: list[list[str]]) -> dict[str, Any]:
@@ -113,15 +116,6 @@ def _cut(index: int, sides: list[list[str]]) -> str:
         if len(text) > PANEL_CHARACTERS
     ]
     return f"{'; '.join(cut)}. table[{index}].text has all." if cut else ""
-
-
-def _echoes(table: MemoryTable, index: int) -> tuple[int, ...]:
-    """The asked rows that cite the row, or cite one that does."""
-    cited = {row: set(cites) for row in table.indices.tolist() if (cites := table.cites(row))}
-    gone = [index]
-    for row in gone:  # grows: an echo may be cited in its turn
-        gone += [echo for echo, rests_on in cited.items() if row in rests_on and echo not in gone]
-    return tuple(sorted(gone[1:]))
 
 
 def _held(rows: InspectedRows, gone: set[int]) -> tuple[str, ...]:

@@ -351,7 +351,6 @@ _PASSED_THE_DOOR = [
     (("waiting",), [[1, 2**40, "2024-01-01"]]),
     (("waiting",), [[1, 2**31 - 1, "2024-01-01"]]),
     (("waiting",), [[1, -9, "2024-01-01"]]),
-    (("entries", 3, "cites"), [NAN]),
     (("summaries", 0, "number"), NAN),
     (("summaries", 0, "number"), "0"),
     (("summaries", 0, "number"), None),

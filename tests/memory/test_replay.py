@@ -80,7 +80,10 @@ class Life(RuleBasedStateMachine):
         self._forget(self.rows[index][0])
         del self.rows[index]
         self.waiting.pop(index, None)
+        asked = {record.question for record in self.recalls if record.row == index}
         self.recalls = [record for record in self.recalls if record.row != index]
+        for question in asked - {row[0] for row in self.rows.values()}:
+            self._forget(question)
         for row in self.rows.values():
             row[4] = tuple(cited for cited in row[4] if cited != index)
         self._spoil(index, text="")
@@ -159,6 +162,9 @@ class Life(RuleBasedStateMachine):
     @rule()
     def compact(self):
         self.table.compact()
+        for number, summary in self.summaries.items():
+            if summary.stale:
+                self.summaries[number] = replace(summary, text="")
 
     @rule(bytes_=st.sampled_from([1, 500, 1 << 20]))
     def fold_at(self, bytes_):

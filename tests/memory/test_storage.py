@@ -459,7 +459,7 @@ def test_compact_leaves_other_files_alone(path, tmp_path):
 
 def test_a_table_without_a_file_says_so():
     table = table_of("a")
-    for use in (table.save, table.compact, table.fold):
+    for use in (table.save, table.fold):
         with pytest.raises(IlstmaError, match="no file"):
             use()
     table.close()
