@@ -95,7 +95,7 @@ class Leaderboard:
 
     def finding(self) -> str:
         """Return what came of the variants in one sentence."""
-        return "; ".join(f"{name} {self.verdict(name)}" for name in self.variants if name != self.baseline)
+        return "; ".join(f"{name}: {self.verdict(name)}" for name in self.variants if name != self.baseline)
 
     def __str__(self) -> str:
         from ilstma_lab.evaluation.bench_tables import asked, notes
@@ -104,9 +104,12 @@ class Leaderboard:
 
     def _repr_html_(self) -> Html:
         from ilstma_lab.evaluation.bench_tables import asked, notes
-        from ilstma_lab.evaluation.plain_table import tables_html
+        from ilstma_lab.reprs.bench import panes
+        from ilstma_lab.reprs.markup import page, tag
+        from ilstma_lab.reprs.parts import head
 
-        return tables_html(asked(self.bench), self.finding(), [self.table()], [*notes(self.bench)])
+        said = tag("div", *(tag("p", note, cls="mid") for note in notes(self.bench)), cls="pane")
+        return page(head("Variants", self.finding(), sub=asked(self.bench)), *panes([("", self.table())]), said)
 
 
 def compare(

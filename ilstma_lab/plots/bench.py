@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ilstma_lab.evaluation.bench_metrics import METRICS
 from ilstma_lab.plots.template import GREY, ROLES, describe, plain, template
-from ilstma_lab.reprs.bench import finding
+from ilstma_lab.reprs.bench import standing
 from ilstma_lab.reprs.words import seconds as duration
 from ilstma_lab.systems import YARDSTICKS
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
     from ilstma_lab.evaluation.bench import Bench, Measured
+    from ilstma_lab.evaluation.bootstrap import Band
 
 _ROW = 30
+_DECADES = [10.0**power for power in range(-4, 4)]
 
 
 def accuracy_bands(bench: Bench, *, metric: str = "accuracy") -> go.Figure:
@@ -41,7 +43,7 @@ def accuracy_bands(bench: Bench, *, metric: str = "accuracy") -> go.Figure:
     figure.update_layout(
         title_text=plain(_title(bench)), height=_ROW * len(ranked) + 90, margin={"l": 130, "r": 16, "t": 40, "b": 44}
     )
-    figure.update_xaxes(title_text=f"{_axis(bench, metric)}, 95 % band", range=[-0.02, 1.02], tickformat=".0%", dtick=0.25)
+    figure.update_xaxes(title_text=f"{_axis(bench, metric)}, 95 % band", **_shares(bands))
     figure.update_yaxes(
         tickvals=list(range(len(ranked))),
         ticktext=[plain(system) for system in ranked],
@@ -65,7 +67,7 @@ def accuracy_against_seconds(bench: Bench) -> go.Figure:
         y=[band.mean for band in right],
         mode="markers+text",
         text=[plain(each) for each in systems],
-        textposition="top right",
+        textposition=_places(time),
         textfont={"size": 11},
         cliponaxis=False,
         marker=_marks(bench, systems),
@@ -77,8 +79,13 @@ def accuracy_against_seconds(bench: Bench) -> go.Figure:
         hoverinfo="text",
     )
     figure.update_layout(title_text=plain(_title(bench)), height=340, margin={"l": 56, "r": 110, "t": 40, "b": 44})
-    figure.update_xaxes(title_text="median seconds from the question to the answer, log scale", type="log", nticks=5)
-    figure.update_yaxes(title_text=f"{_axis(bench, 'accuracy')}", range=[-0.02, 1.02], tickformat=".0%", dtick=0.25)
+    figure.update_xaxes(
+        title_text="median seconds from the question to the answer, log scale",
+        type="log",
+        tickvals=_DECADES,
+        ticktext=[duration(at) for at in _DECADES],
+    )
+    figure.update_yaxes(title_text=f"{_axis(bench, 'accuracy')}", **_shares(right))
     said = "; ".join(f"{each} {y.mean:.1%} in {duration(x.mean)}" for each, x, y in zip(systems, time, right, strict=True))
     return describe(figure, f"Answer accuracy against median seconds. {said}.")
 
@@ -115,6 +122,22 @@ def _axis(bench: Bench, metric: str) -> str:
     return f"answer accuracy by {plain(bench.grader)}" if metric == "accuracy" else plain(METRICS[metric].means)
 
 
+def _shares(bands: list[Band]) -> dict:
+    """Return an axis of shares from 0 to a little above the highest band."""
+    top = min(1.02, 1.1 * max((band.high for band in bands), default=1.0) + 0.01)
+    return {"range": [-0.02 * top, top], "tickformat": ".0%", "nticks": 6}
+
+
+def _places(time: list[Band]) -> list[str]:
+    """Return where the labels stand: in the order of seconds above and below in turn, so that neighbours do not overlap."""
+    order = sorted(range(len(time)), key=lambda at: time[at].mean)
+    return ["top right" if order.index(at) % 2 == 0 else "bottom right" for at in range(len(time))]
+
+
 def _title(bench: Bench) -> str:
-    whole = finding(bench)
-    return whole if len(whole) <= 90 else f"{whole[:88].rstrip()}…"
+    right, others = bench.measured(bench.favourite, "accuracy").band.mean, len(bench.systems) - 1
+    better, worse, _ = standing(bench)
+    said = (
+        f"better than {len(better)} of {others} others" + (f", worse than {len(worse)}" if worse else "") if others else "alone"
+    )
+    return f"{bench.favourite} has {right:.0%} right: {said}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ilstma_lab.evaluation.bench_claims import caveat, claims
@@ -30,11 +30,11 @@ def bench_html(bench: Bench) -> Html:
     """Return the report as HTML; the papers' claims are folded away."""
     claimed = list(claims(bench))
     folded = tag(
-        "details", tag("summary", "Claimed beside measured"), tag("p", caveat(bench), cls="mid"), *_panes(claimed, cls=None)
+        "details", tag("summary", "Claimed beside measured"), tag("p", caveat(bench), cls="mid"), *panes(claimed, cls=None)
     )
     return page(
         head("Memory systems", finding(bench), sub=asked(bench)),
-        *_panes(tables(bench, by_kind=True), cls="pane"),
+        *panes(tables(bench, by_kind=True)),
         tag("div", folded, cls="pane") if claimed else None,
         tag("div", *(tag("p", note, cls="mid") for note in notes(bench)), cls="pane"),
     )
@@ -51,19 +51,27 @@ def bench_page(benches: Sequence[Bench]) -> str:
 
 
 def finding(bench: Bench) -> str:
-    """Return in one sentence whom the favourite's answers are better than, as far as the bands tell."""
-    others = [system for system in bench.systems if system != bench.favourite]
-    if not others:
-        return f"{bench.favourite} alone: nothing to compare it with"
-    gains = {system: bench.difference(system, "accuracy").band for system in others}
-    better = [system for system, band in gains.items() if band.low > 0]
-    worse = [system for system, band in gains.items() if band.high < 0]
-    open_ = [system for system in others if system not in better and system not in worse]
-    parts = [("answers more than", better), ("less than", worse), ("cannot be told from", open_)]
-    said = "; ".join(f"{how} {', '.join(whom)}" for how, whom in parts if whom)
-    return f"{bench.favourite} {said if better else said.replace('less than', 'answers less than', 1)}"
+    """Return in one sentence whom the favourite answers better than, as far as the bands tell."""
+    better, worse, open_ = standing(bench)
+    parts = [("better than", better), ("worse than", worse)]
+    said = [f"answers {' and '.join(f'{how} {_listed(whom)}' for how, whom in parts if whom)}"] if better or worse else []
+    said += [f"cannot be told from {_listed(open_)}"] if open_ else []
+    return f"{bench.favourite} {', and '.join(said)}" if said else f"{bench.favourite} alone: nothing to compare it with"
 
 
-def _panes(titled: Iterator[tuple[str, PlainTable]] | Sequence[tuple[str, PlainTable]], *, cls: str | None) -> Iterator[Html]:
+def standing(bench: Bench) -> tuple[list[str], list[str], list[str]]:
+    """Return the systems that the favourite answers better than, worse than, and those for which its band holds 0."""
+    gains = {each: bench.difference(each, "accuracy").band for each in bench.systems if each != bench.favourite}
+    better = [each for each, band in gains.items() if band.low > 0]
+    worse = [each for each, band in gains.items() if band.high < 0]
+    return better, worse, [each for each in gains if each not in better and each not in worse]
+
+
+def panes(titled: Iterable[tuple[str, PlainTable]], *, cls: str | None = "pane") -> Iterator[Html]:
+    """Yield each table below its title; one that is too wide scrolls by itself."""
     for title, table in titled:
-        yield tag("div", tag("h3", title), table.html(), cls=cls, style="overflow-x:auto")
+        yield tag("div", tag("h3", title) if title else None, table.html(), cls=cls, style="overflow-x:auto")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -58,5 +58,5 @@ def _said(said: Said) -> Html:
         tag("h3", said.who),
         tag("p", said.failure, cls="alarm") if said.failure else tag("p", plain(said.answer, _ANSWER), cls="answer", dir="auto"),
         tag("ul", *rows) if said.rows else None,
-        tag("p", plain(said.portrait, _ANSWER), cls="mid", dir="auto") if said.portrait else None,
+        tag("p", plain(said.portrait, _ANSWER), cls="mid", dir="auto", style="white-space:pre-line") if said.portrait else None,
     )

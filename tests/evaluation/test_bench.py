@@ -140,10 +140,10 @@ def test_the_text_holds_every_table_and_n():
 
 
 def test_the_finding_says_only_what_the_bands_tell():
-    assert finding(BENCH) == "ILSTMA answers more than constant answer"
+    assert finding(BENCH) == "ILSTMA answers better than constant answer"
     same = experiment(records=(*records("ILSTMA", RIGHT), *records("constant answer", RIGHT)))
     assert finding(Bench(same, "ILSTMA", "lenient")) == "ILSTMA cannot be told from constant answer"
-    assert finding(Bench(experiment(), "constant answer", "lenient")) == "constant answer answers less than ILSTMA"
+    assert finding(Bench(experiment(), "constant answer", "lenient")) == "constant answer answers worse than ILSTMA"
     alone = experiment(systems=("ILSTMA",), records=tuple(records("ILSTMA", RIGHT)))
     assert "alone" in finding(Bench(alone, "ILSTMA", "lenient"))
     assert [title for title, _ in tables(Bench(alone, "ILSTMA", "lenient"))][2] == "The same answers under each grader"

@@ -55,7 +55,7 @@ def test_the_baseline_by_another_name_cannot_be_told_from_it():
     board = compare({"mine": Config.measured()}, TOPICS)
     assert board.gain("mine").band.mean == 0
     assert board.verdict("mine") == "cannot tell at n = 12"
-    assert board.finding() == "mine cannot tell at n = 12"
+    assert board.finding() == "mine: cannot tell at n = 12"
 
 
 def test_a_variant_that_knows_the_answers_helps():
