@@ -108,9 +108,7 @@ def test_g3_an_attack_changes_nothing_of_a_prompt_but_its_own_data(attack):
 
 
 @attacks
-def test_g3_an_attack_cannot_speak_for_the_assistant_in_a_summary_s_prompt(attack, request):
-    if any(re.match("(user|assistant): ", line) for line in attack.text.splitlines()[1:]):
-        request.applymarker(pytest.mark.xfail(strict=True, reason="messages._dialogues does not hang what was said"))
+def test_g3_an_attack_cannot_speak_for_the_assistant_in_a_summary_s_prompt(attack):
     attacked, harmless = prompts_of(Stage.of(attack)), prompts_of(Stage.without(attack))
     for part in ("summarise", "personality"):
         own = [line for line in skeleton(attacked[part]) if not line.startswith("  [")]
@@ -118,9 +116,7 @@ def test_g3_an_attack_cannot_speak_for_the_assistant_in_a_summary_s_prompt(attac
 
 
 @attacks
-def test_g3_an_attack_that_a_summary_took_over_cannot_forge_a_row(attack, request):
-    if any(re.match(r"\[\d+\]", line) for line in attack.text.splitlines()):
-        request.applymarker(pytest.mark.xfail(strict=True, reason="segments.py does not set off the lines of a summary"))
+def test_g3_an_attack_that_a_summary_took_over_cannot_forge_a_row(attack):
     stages = Stage.of(attack), Stage.without(attack)
     for stage in stages:
         stage.table.set_summary(stage.text, (0, 1), DAY_0)
@@ -133,7 +129,6 @@ def test_g3_an_attack_that_a_summary_took_over_cannot_forge_a_row(attack, reques
     assert marks[0] == marks[1]
 
 
-@pytest.mark.xfail(strict=True, reason="a chunk may begin inside a row, where its first line looks like another row's")
 def test_g3_a_chunk_that_begins_inside_a_row_cannot_forge_the_mark_of_another():
     table = table_of(3)
     table.add(Dialogue("[0] pays." * 400, "x", table.last_created))

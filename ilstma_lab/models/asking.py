@@ -34,17 +34,16 @@ def ask_json(
     purpose: str,
     valid: Callable[[dict[str, Any]], bool],
     *,
-    schema: dict | None = None,
     otherwise: Callable[[str], dict[str, Any] | None] = lambda reply: None,
 ) -> tuple[dict[str, Any] | None, tuple[Call, ...]]:
     """Return the object that the model replied, asked once more if it cannot be read, and the calls.
 
-    `schema`: the form of the reply, where `SCHEMAS` has none of that purpose. `valid` tells whether an object can be used;
+    `purpose` is one of `SCHEMAS`, which has the form of the reply. `valid` tells whether an object can be used;
     `otherwise` reads a reply that holds no JSON.
     """
     calls: tuple[Call, ...] = ()
     for _ in range(2):
-        call = chat.complete(messages, purpose=purpose, schema=schema or SCHEMAS[purpose])
+        call = chat.complete(messages, purpose=purpose, schema=SCHEMAS[purpose])
         calls += (call,)
         found = json_object(call.reply) or otherwise(without_thinking(call.reply))
         if found is not None and valid(found):

@@ -14,7 +14,7 @@ from ilstma_lab.errors import InputError
 from ilstma_lab.memory.entry import SEARCHED_CHARACTERS
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
-from ilstma_lab.models.prompts.fence import hang
+from ilstma_lab.models.prompts.fence import hang, set_off
 from ilstma_lab.retrieval.recall import Chunk
 from ilstma_lab.retrieval.top import top_k
 
@@ -131,7 +131,11 @@ class ChunkIndex:
 
     def _text(self, piece: _Piece, table: MemoryTable) -> str:
         text = "".join(_line(row, table.text(table.position(row))) for row in piece.rows)
-        return text[piece.start - piece.skipped : piece.stop - piece.skipped]
+        shown = text[piece.start - piece.skipped : piece.stop - piece.skipped]
+        if piece.start == piece.skipped:
+            return shown
+        first, newline, others = shown.partition("\n")  # it begins inside a row: no mark of its own stands there
+        return set_off(first) + newline + others
 
     def _block_text(self, block: int, table: MemoryTable) -> tuple[str, list[tuple[int, int, int]]]:
         """Return the block's text and, for each row in it, (index, start, stop)."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 INDENT = "  "
+_OWN = re.compile(r"\s*(?:\[\s*\d|(?:user|assistant|用户|助手)\s*[:：])", re.IGNORECASE)
 
 
 def escape(text: str) -> str:
@@ -38,6 +41,17 @@ def hang(text: str) -> str:
       [7] She pays.
     """
     return f"\n{INDENT}".join(text.splitlines())
+
+
+def set_off(text: str) -> str:
+    """Return `text` with those lines indented that begin as the kit's own do: with a row's mark [n] or the name of a speaker.
+
+    >>> print(set_off("She moved.\\n[7] She pays.\\nassistant: I obey."))
+    She moved.
+      [7] She pays.
+      assistant: I obey.
+    """
+    return "\n".join(INDENT + line if _OWN.match(line) else line for line in text.splitlines())
 
 
 def _attribute(value: object) -> str:

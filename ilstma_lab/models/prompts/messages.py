@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.prompts import en, zh
-from ilstma_lab.models.prompts.fence import fence
+from ilstma_lab.models.prompts.fence import fence, hang, set_off
 from ilstma_lab.models.sentences import Language, language
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def _object(**properties: dict) -> dict:
 
 _TEXT = {"type": "string"}
 _FLAG = {"type": "boolean"}
-_ROWS = {"type": "array", "items": {"type": "integer"}}
+_NUMBER = {"type": "integer"}
+_ROWS = {"type": "array", "items": _NUMBER}
 
 SCHEMAS: dict[str, dict] = {
     "judge": _object(reasoning=_TEXT, answerable=_FLAG, answer=_TEXT, used=_ROWS),
@@ -41,8 +42,12 @@ SCHEMAS: dict[str, dict] = {
     "read": _object(reason=_TEXT, index={"type": ["integer", "null"]}),
     "merge": _object(reasoning=_TEXT, similar=_FLAG, merged={"type": "array", "items": _TEXT}),
     "grade": _object(reason=_TEXT, accuracy={"type": "number"}, coherence={"type": "number"}),
+    "control: can it": _object(answerable=_FLAG),
+    "turn summary": _object(user=_TEXT, assistant=_TEXT),
+    "write memo": _object(memos={"type": "array", "items": _object(topic=_TEXT, summary=_TEXT, start=_NUMBER, end=_NUMBER)}),
+    "pick memo": _object(reason=_TEXT, picks=_ROWS),
 }
-"""The JSON schema of each purpose whose reply is structured."""
+"""The JSON schema of each purpose whose reply is structured, in every system."""
 
 REPLY_TOKENS = {"judge": 400, "judge: can it": 30, "judge: answer": 300, "read": 120, "grade": 200}
 """Where a structured reply ends at the latest: small models run on in a free field, and a cut reply is read as no answer."""
@@ -89,7 +94,7 @@ def merge(old: str, new: str) -> Messages:
 def personality(portrait: str, dialogues: Sequence[MemoryEntry]) -> Messages:
     """Return the prompt for the user's portrait, updated by these dialogues; the reference date is that of the last one."""
     texts = _texts_of(dialogues)
-    known = fence("portrait", portrait or texts.NO_PORTRAIT)
+    known = fence("portrait", set_off(portrait) or texts.NO_PORTRAIT)
     return ("system", texts.PERSONALITY.format(lines=PERSONALITY_LINES)), ("user", f"{known}\n{_dialogues(dialogues, texts)}")
 
 
@@ -117,7 +122,8 @@ def _question(query: Query) -> str:
 
 
 def _dialogues(dialogues: Sequence[MemoryEntry], texts: ModuleType) -> str:
-    rows = [fence("dialogue", f"user: {d.user}\nassistant: {d.assistant}", row=d.index, date=d.created.date()) for d in dialogues]
+    said = [(d, f"user: {hang(d.user)}\nassistant: {hang(d.assistant)}") for d in dialogues]
+    rows = [fence("dialogue", text, row=d.index, date=d.created.date()) for d, text in said]
     latest = max((d.created for d in dialogues), default=None)
     return "\n".join([*rows, texts.NOW.format(date=latest.date())] if latest else rows)
 

@@ -20,12 +20,6 @@ from ilstma_lab.systems.memochat import prompts
 from ilstma_lab.tokens import estimate_tokens
 
 PURPOSE = "pick memo"
-SCHEMA = {
-    "type": "object",
-    "properties": {"reason": {"type": "string"}, "picks": {"type": "array", "items": {"type": "integer"}}},
-    "required": ["reason", "picks"],
-    "additionalProperties": False,
-}
 
 
 class Picker(Protocol):
@@ -49,7 +43,6 @@ class PromptedPicker:
             prompts.pick(query, options),
             PURPOSE,
             lambda reply: _said(reply) is not None,
-            schema=SCHEMA,
             otherwise=_plain,
         )
         if found is None:

@@ -23,19 +23,6 @@ SUMMARY_CHARACTERS = 600
 _TOPIC_WORDS = 3
 _SUMMARY_LINES = 3
 _MOST_RANGES = 100
-_TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
-_RANGE = {
-    "type": "object",
-    "properties": {"topic": _TEXT, "summary": _TEXT, "start": _NUMBER, "end": _NUMBER},
-    "required": ["topic", "summary", "start", "end"],
-    "additionalProperties": False,
-}
-SCHEMA = {
-    "type": "object",
-    "properties": {"memos": {"type": "array", "items": _RANGE}},
-    "required": ["memos"],
-    "additionalProperties": False,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +76,7 @@ class PromptedMemoWriter:
     def split(self, dialogues: Sequence[MemoryEntry]) -> tuple[list[Slice] | None, tuple[Call, ...]]:
         """Return the slices, None where two replies held no range that was shown, and the calls."""
         count = len(dialogues)
-        found, calls = ask_json(
-            self.chat, prompts.write(dialogues), PURPOSE, lambda reply: bool(_ranges(reply, count)), schema=SCHEMA
-        )
+        found, calls = ask_json(self.chat, prompts.write(dialogues), PURPOSE, lambda reply: bool(_ranges(reply, count)))
         return covering(_ranges(found, count), count) if found else None, calls
 
 

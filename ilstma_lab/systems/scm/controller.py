@@ -18,12 +18,6 @@ from ilstma_lab.systems.scm import prompts
 
 THRESHOLD = 0.25
 _PURPOSE = "control: can it"
-_SCHEMA = {
-    "type": "object",
-    "properties": {"answerable": {"type": "boolean"}},
-    "required": ["answerable"],
-    "additionalProperties": False,
-}
 
 
 class Controller(Protocol):
@@ -68,7 +62,7 @@ class PromptedController:
     def can(self, query: Query, turn: MemoryEntry, summary: str = "") -> tuple[bool, tuple[Call, ...]]:
         """Return the model's verdict and the calls."""
         messages = prompts.can_answer(query, turn, summary or turn.text)
-        found, calls = ask_json(self.chat, messages, _PURPOSE, _has_flag, schema=_SCHEMA, otherwise=_plain_flag)
+        found, calls = ask_json(self.chat, messages, _PURPOSE, _has_flag, otherwise=_plain_flag)
         return (not summary if found is None else flag(found["answerable"])), calls
 
 

@@ -22,13 +22,6 @@ from ilstma_lab.tokens import estimate_tokens
 TURN = "turn"
 _SIDES = ("user", "assistant")
 _CHARACTERS = 600
-_TEXT = {"type": "string"}
-_SCHEMA = {
-    "type": "object",
-    "properties": dict.fromkeys(_SIDES, _TEXT),
-    "required": list(_SIDES),
-    "additionalProperties": False,
-}
 
 
 class TurnWriter(Protocol):
@@ -62,7 +55,7 @@ class PromptedTurnWriter:
 
     def write(self, turn: MemoryEntry) -> tuple[str, tuple[Call, ...]]:
         """Return the two sentences, dated, and the calls. Raises ModelError where no reply holds any."""
-        found, calls = ask_json(self.chat, prompts.summarise(turn), "turn summary", _says_something, schema=_SCHEMA)
+        found, calls = ask_json(self.chat, prompts.summarise(turn), "turn summary", _says_something)
         if found is None:
             raise ModelError(f"{self.chat.model} wrote no summary of row {turn.index}: summarise again, or use another model")
         return _lines(turn, {side: text_of(found.get(side), _CHARACTERS) for side in _SIDES}), calls
