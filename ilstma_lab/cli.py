@@ -79,6 +79,12 @@ def build_parser() -> argparse.ArgumentParser:
     chat.add_argument("--table", required=True, metavar="FILE", help="the memory table, as `import` makes it")
     chat.add_argument("--model", metavar="NAME", help="a language model at the endpoint (default: extractive, offline)")
     chat.add_argument("--base-url", metavar="URL", help="the endpoint (default: OPENAI_BASE_URL)")
+    chat.add_argument(
+        "--system",
+        default="ilstma",
+        metavar="NAME",
+        help="whom to talk to: ilstma (default), friend or friend_forgets (SiliconFriend)",
+    )
     chat.set_defaults(run=_chat)
 
     imports = commands.add_parser("import", help="make a memory table from a file of dialogues")

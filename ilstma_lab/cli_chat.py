@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from ilstma_lab import ILSTMA, Config, ManualClock, MemoryTable, Turn
 from ilstma_lab.clock import DAY, Clock, ShiftedClock, SystemClock
 from ilstma_lab.errors import IlstmaError, InputError
-from ilstma_lab.models import endpoint
+from ilstma_lab.lab import Lab
+from ilstma_lab.models import Models, endpoint
 from ilstma_lab.recorder import Event
 from ilstma_lab.reprs.segments import segments_text
-from ilstma_lab.reprs.turn import failure_line, turn_text
+from ilstma_lab.reprs.turn import failure_line, outcome, turn_text
 from ilstma_lab.reprs.why import text_of, why
 from ilstma_lab.reprs.words import count, seconds, weekday
 from ilstma_lab.terminal import hang, printable, say
+
+TALKING = {"ilstma": "ILSTMA", "friend": "SiliconFriend", "friend_forgets": "SiliconFriend, which forgets"}
+"""The systems that one can talk to in a chat, by the name that one gives and the name that is shown."""
 
 _COMMANDS = {
     ":why": "why the last answer came from where it did; `:why all` shows every step",
@@ -34,13 +38,44 @@ def run(args: Namespace) -> int:
         raise InputError("--base-url needs --model: name the language model to ask there")
     models = endpoint(args.model, base_url=args.base_url) if args.model else None
     with MemoryTable.load(args.table) as table:
-        chat = TerminalChat(ILSTMA(table, Config.measured(), models=models, clock=clock_for(table)))
+        chat = TerminalChat(lab_over(table, system=args.system, models=models, clock=clock_for(table)))
         chat.greet()
         for typed in _lines():
             if typed in (":quit", ":q"):
                 break
             chat.take(typed)
     return 0
+
+
+def lab_over(
+    table: MemoryTable,
+    *,
+    system: str,
+    models: Models | None = None,
+    clock: Clock | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Lab:
+    """Return a lab to talk to over `table`, of one of `TALKING`; the companion's notes on the days so far are written offline.
+
+    Raises InputError for another name.
+    """
+    from ilstma_lab.systems.memorybank import Forgetting, MemoryBankSettings, companion
+
+    if system not in TALKING:
+        raise InputError(f"no system {system!r} to talk to; there are {', '.join(TALKING)}")
+    if system == "ilstma":
+        return ILSTMA(table, Config.measured(), models=models, clock=clock)
+    settings = MemoryBankSettings(forgetting=Forgetting() if system == "friend_forgets" else None)
+    return companion(table, settings, models=models, clock=clock, progress=progress)
+
+
+def system_of(lab: Lab) -> str:
+    """Return which of `TALKING` a lab is, "" for another."""
+    from ilstma_lab.systems.memorybank import SiliconFriend
+
+    if isinstance(lab, SiliconFriend):
+        return "friend_forgets" if lab.config.forgetting else "friend"
+    return "ilstma" if isinstance(lab, ILSTMA) else ""
 
 
 def clock_for(table: MemoryTable) -> Clock:
@@ -56,13 +91,15 @@ def clock_for(table: MemoryTable) -> Clock:
 class TerminalChat:
     """A lab, and what is printed of it."""
 
-    def __init__(self, lab: ILSTMA):
+    def __init__(self, lab: Lab):
         self.lab = lab
 
     def greet(self) -> None:
         """Say what was opened, when it is, and what waits."""
         table = self.lab.table
-        _say(f"{table.topic or 'A table'}: {count(len(table), 'row')}; {self.lab.models.name}; :help lists what else there is.")
+        who = "" if self.lab.system == "ILSTMA" else f"{self.lab.system}; "
+        what = f"{table.topic or 'A table'}: {count(len(table), 'row')}"
+        _say(f"{what}; {who}{self.lab.models.name}; :help lists what else there is.")
         if abs(self.lab.clock.now() - SystemClock().now()) > DAY:
             _say(f"The table ended on {weekday(table.last_created)}; the chat goes on from {weekday(self.lab.clock.now())}.")
         if table.unanswered:
@@ -105,7 +142,7 @@ class TerminalChat:
         if turn.failure:
             raise InputError(f"{failure_line(turn)} :retry asks again.")
         rows = " ".join(f"[{row}]" for row in turn.recalled)
-        _say(f"{'HIT' if turn.hit else 'miss'}, {seconds(turn.seconds)}{f', rows {rows}' if rows else ''}")
+        _say(f"{'HIT' if turn.hit else outcome(turn)}, {seconds(turn.seconds)}{f', rows {rows}' if rows else ''}")
 
     def _why(self, *, whole: bool) -> None:
         if not self.lab.turns:

@@ -126,3 +126,17 @@ def test_a_chat_that_travelled_goes_on_from_there_and_time_has_an_end(path, caps
         chat.take(":days 36500")
     assert "time ends with the year 9999" in capsys.readouterr().err
     chat.take("violin?")
+
+
+def test_one_talks_to_the_companion(path, monkeypatch, capsys):
+    typed = ("I planted tomatoes, slugs ate them.", ":why", ":segments", ":undo", ":quit")
+    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in typed)))
+    assert cli.main(["chat", "--table", str(path), "--system", "friend"]) == 0
+    out, err = capsys.readouterr()
+    assert "SiliconFriend; extractive" in " ".join(err.split())
+    assert "recalled, " in err
+    assert "were compared; nearest: " in " ".join(err.split())
+    assert "Portrait" in out
+    assert "Taken back: " in err
+    assert cli.main(["chat", "--table", str(path), "--system", "eliza"]) != 0
+    assert "friend_forgets" in capsys.readouterr().err

@@ -10,26 +10,14 @@ from typing import TYPE_CHECKING
 from ilstma_lab.models.prompts.fence import INDENT
 from ilstma_lab.reprs.markup import Html, page, tag
 from ilstma_lab.reprs.parts import chip, chips, head, width
+from ilstma_lab.reprs.system_words import SegmentWords, words_of
 from ilstma_lab.reprs.words import count, line, plain, score
 from ilstma_lab.trace import SegmentView
 
 if TYPE_CHECKING:
     from ilstma_lab.memory.segments import ShortTermMemory
 
-RULES = {
-    "cache": "a miss refills it",
-    "summary": "a miss replaces it",
-    "personality": "stays",
-    "history": "queue of turns",
-    "relevant": "only on a miss",
-}
-_EMPTY = {
-    "cache": "Empty: a miss fills it.",
-    "summary": "Empty: nothing chosen.",
-    "personality": "Nothing known yet.",
-    "history": "No turn yet.",
-    "relevant": "Empty: only a miss fills it.",
-}
+RULES = {name: words.rule for name, words in words_of("ILSTMA").items()}
 _ROLES = {"cache": "cache", "relevant": "relevant"}
 
 
@@ -38,11 +26,16 @@ class Card:
     """One segment as it is shown: `rows` hold index, text and score; `text` is for segments without rows."""
 
     name: str
-    rule: str
+    words: SegmentWords
     tokens: int
     cut_tokens: int
     rows: tuple[tuple[int, str, str], ...]
     text: str
+
+    @property
+    def rule(self) -> str:
+        """What fills and empties it."""
+        return self.words.rule
 
     @property
     def empty(self) -> bool:
@@ -50,17 +43,25 @@ class Card:
         return not self.rows and not self.tokens
 
 
-def cards(views: Sequence[SegmentView], said: Mapping[int, str], scores: Mapping[int, float] | None = None) -> tuple[Card, ...]:
-    """Return the segments in the paper's order; `said` gives each row's user text, `scores` what put rows into the cache."""
+def cards(
+    views: Sequence[SegmentView],
+    said: Mapping[int, str],
+    scores: Mapping[int, float] | None = None,
+    *,
+    system: str = "ILSTMA",
+) -> tuple[Card, ...]:
+    """Return the segments that a system fills; `said` gives each row's user text, `scores` what put rows into the cache."""
     by_name = {view.name: view for view in views}
-    return tuple(_card(by_name[name], said, scores or {}) for name in RULES if name in by_name)
+    words = words_of(system)
+    return tuple(_card(by_name[name], words[name], said, scores or {}) for name in words if name in by_name)
 
 
-def memory_cards(memory: ShortTermMemory, views: Sequence[SegmentView] | None = None) -> tuple[Card, ...]:
-    """Return the segments of a short-term memory as it stands."""
+def memory_cards(memory: ShortTermMemory, views: Sequence[SegmentView] | None = None, *, system: str = "") -> tuple[Card, ...]:
+    """Return the segments of a short-term memory as it stands, in the words of its `system` (default: what it says itself)."""
     views = memory.views() if views is None else views
     said = {row: memory.table[row].user for view in views for row in view.rows if row in memory.table}
-    return cards(views, said, {row.index: row.score for row in memory.cache_scores})
+    scores = {row.index: row.score for row in memory.cache_scores}
+    return cards(views, said, scores, system=system or getattr(memory, "system", "ILSTMA"))
 
 
 def segments_html(memory: ShortTermMemory) -> Html:
@@ -101,42 +102,42 @@ def card_html(card: Card) -> Html:
     """Return one segment's card."""
     top = tag(
         "div",
-        tag("h3", card.name.capitalize()),
+        tag("h3", card.words.label),
         tag("span", card.rule, cls="rule"),
         tag("span", f"{card.tokens:,}", cls="tok", title="tokens, estimated"),
         cls="end",
     )
     rows = _rows_html(card) if card.rows else None
     text = (
-        tag("p", card.text or _EMPTY[card.name], cls="say" + ("" if card.text else " dim"), dir="auto") if not card.rows else None
+        tag("p", card.text or card.words.empty, cls="say" + ("" if card.text else " dim"), dir="auto") if not card.rows else None
     )
     return tag("div", top, rows, text, cls=f"sg is-{card.name}" + (" empty" if card.empty else ""))
 
 
 def card_text(card: Card) -> list[str]:
     """Return one segment as lines of text."""
-    first = f"  {card.name.capitalize():<12}{card.tokens:>6,}  "
+    first = f"  {card.words.label:<12}{card.tokens:>6,}  "
     if card.name == "history" and card.rows:
         lines = [" ".join(f"[{index}]" for index, *_ in card.rows) + ", oldest first"]
     elif card.rows:
         lines = [f"[{index}] {text}" + (f"  {number}" if number else "") for index, text, number in card.rows]
     else:
-        lines = [line(card.text, 90) if card.text else _EMPTY[card.name]]
+        lines = [line(card.text, 90) if card.text else card.words.empty]
     return [first + lines[0], *(" " * len(first) + text for text in lines[1:])]
 
 
 def empty_text(name: str) -> str:
-    """Return what an empty segment says."""
-    return _EMPTY[name]
+    """Return what an empty segment of ILSTMA says."""
+    return words_of("ILSTMA")[name].empty
 
 
-def _card(view: SegmentView, said: Mapping[int, str], scores: Mapping[int, float]) -> Card:
+def _card(view: SegmentView, words: SegmentWords, said: Mapping[int, str], scores: Mapping[int, float]) -> Card:
     rows = tuple(
         (row, line(said.get(row, ""), 90), score(scores[row]) if row in scores and view.name == "cache" else "")
         for row in view.rows
     )
     text = "" if rows else plain(_unfenced(view.text), 420)
-    return Card(view.name, RULES[view.name], view.tokens, view.cut_tokens, rows, text)
+    return Card(view.name, words, view.tokens, view.cut_tokens, rows, text)
 
 
 def _rows_html(card: Card) -> Html:

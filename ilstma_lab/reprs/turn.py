@@ -16,9 +16,8 @@ _SCALE = 2.0  # time and place are at most 1 each, unless Eq. 4 is taken literal
 
 def turn_html(turn: Turn) -> Html:
     """Return a turn as HTML."""
-    where = " · ".join(
-        filter(None, (f"Turn {turn.number}", day(turn.at), count(turn.table_size, "row"), turn.models, *turn.labels))
-    )
+    about = (_turn(turn), day(turn.at), count(turn.table_size, "row"), turn.models, *turn.labels)
+    where = " · ".join(filter(None, about))
     spent = tag("span", seconds(turn.seconds), cls="mid num")
     return page(
         head(line(where, 160), sentence(finding(turn)), badge(outcome(turn)), spent),
@@ -32,10 +31,11 @@ def turn_html(turn: Turn) -> Html:
 def turn_text(turn: Turn) -> str:
     """Return a turn as text."""
     reason = why(turn)
-    steps = [f"  {s.number} {s.name:<11}{seconds(s.seconds):>9}  {io_text(s)}".rstrip() for s in turn.steps]
+    wide = max((len(f"{s.number} {s.name}") for s in turn.steps), default=0)
+    steps = [f"  {f'{s.number} {s.name}':<{max(13, wide + 1)}}{seconds(s.seconds):>9}  {io_text(s)}".rstrip() for s in turn.steps]
     return "\n".join(
         [
-            f"Turn {turn.number}, {day(turn.at)}: {text_of(finding(turn))} ({seconds(turn.seconds)})",
+            f"{_turn(turn)}, {day(turn.at)}: {text_of(finding(turn))} ({seconds(turn.seconds)})",
             f"Q  {line(turn.question, 400)}",
             f"A  {plain(turn.answer)}" if turn.answer else "A  (none)",
             *([failure_line(turn)] if turn.failure else [f"{reason.title}: {text_of(reason.sentence)}"]),
@@ -47,9 +47,17 @@ def turn_text(turn: Turn) -> str:
     )
 
 
+def _turn(turn: Turn) -> str:
+    return f"Turn {turn.number}" if turn.system == "ILSTMA" else f"{line(turn.system, 40)}, turn {turn.number}"
+
+
 def outcome(turn: Turn) -> str:
-    """Return "hit", "miss" or "failed"."""
-    return "failed" if turn.failure else "hit" if turn.hit else "miss"
+    """Return "hit", "miss" or "failed"; of a system that does not judge, "recalled" or "answered" where no row was recalled."""
+    if turn.failure:
+        return "failed"
+    if turn.system != "ILSTMA":
+        return "recalled" if turn.recalled else "answered"
+    return "hit" if turn.hit else "miss"
 
 
 def exchange_html(turn: Turn, *, cached_by: Selection | None = None, meta: bool = False) -> Html:
@@ -90,7 +98,7 @@ def _arithmetic(reason: Why) -> Html | None:
 def _after(turn: Turn):
     said = {index: row.user for index, row in turn.rows.items()}
     chosen = {row.index: row.score for row in turn.prefetch.rows} if turn.prefetch else {}
-    return cards(turn.segments_after, said, chosen)
+    return cards(turn.segments_after, said, chosen, system=turn.system)
 
 
 def _memory_html(turn: Turn) -> Html:
@@ -107,7 +115,8 @@ def _memory_html(turn: Turn) -> Html:
         if turn.waiting
         else None
     )
-    return join(title, budget_bar(shown, turn.token_budget), tag("div", *map(card_html, shown), cls="segs five"), waiting)
+    columns = "segs five" if len(shown) == 5 else "segs"
+    return join(title, budget_bar(shown, turn.token_budget), tag("div", *map(card_html, shown), cls=columns), waiting)
 
 
 def failure_line(turn: Turn) -> str:

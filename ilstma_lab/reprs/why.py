@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ilstma_lab.prefetch.selection import ScoredRow, Selection
-from ilstma_lab.reprs.words import line, score
+from ilstma_lab.reprs.words import count, line, score
 from ilstma_lab.retrieval.recall import Recall
 from ilstma_lab.trace import Turn
 
@@ -34,6 +34,8 @@ class Why:
 
 def why(turn: Turn, *, cached_by: Selection | None = None) -> Why:
     """Return why the turn took the memory that it took; `cached_by` is the prefetch that filled the cache, where it is known."""
+    if turn.system != "ILSTMA":
+        return Why("Why this memory", _why_recalled(turn))
     if turn.hit:
         return _why_hit(turn, cached_by)
     return Why("Why this memory", (*_before_recall(turn), *(_after_recall(turn.recall) if turn.recall else ())))
@@ -43,6 +45,8 @@ def finding(turn: Turn) -> Sentence:
     """Return the turn in one sentence."""
     if turn.failure:
         return (f"Step {turn.failure.step} failed; the question is kept",)
+    if turn.system != "ILSTMA":
+        return _recalled(turn)
     if turn.hit:
         rows = named(turn.recalled, "cache")
         return ("A hit: answered from ", *rows, " at hand") if rows else ("A hit: no row was needed",)
@@ -91,6 +95,39 @@ def named(indices: Iterable[int], role: str, *, noun: bool = True) -> Sentence:
 def text_of(sentence: Sequence[str | Row]) -> str:
     """Return a sentence as text: rows in square brackets."""
     return "".join(f"[{part.index}]" if isinstance(part, Row) else part for part in sentence)
+
+
+def _recalled(turn: Turn) -> Sentence:
+    """Return what another system than ILSTMA recalled: rows, and what it had written of days."""
+    found = turn.step(6)
+    rows, days = _shown(turn), tuple(found.wrote.get("days", ())) if found else ()
+    if not rows and not days:
+        return ("Nothing was recalled: answered from the other segments",)
+    noted = f"what was noted of {' and '.join(map(str, days))}" if days else ""
+    return ("Recalled ", *named(rows, "relevant"), " and " if rows and noted else "", noted)
+
+
+def _why_recalled(turn: Turn) -> Sentence:
+    found, curve = turn.step(6), turn.step(10)
+    if found is None:
+        return ("No memory was searched: the last turns alone stand in the prompt.",)
+    gone = f" The curve had let go of {count(curve.wrote.get('forgotten', 0), 'piece')}." if curve and not curve.error else ""
+    scores = found.wrote.get("scores")
+    if not isinstance(scores, dict) or not scores:
+        rows = _shown(turn)
+        return (*_capital(named(rows, "relevant")), f" went into the prompt.{gone}") if rows else (f"Nothing was found.{gone}",)
+    looked = f"{count(found.read.get('rows', 0), 'row')} and {count(found.read.get('days', 0), 'day')} were compared; nearest: "
+    nearest: list[str | Row] = []
+    for name, value in scores.items():
+        piece = Row(int(name), "relevant") if str(name).isdecimal() else f"the day {line(str(name), 20)}"
+        nearest += [", " if nearest else "", piece, f" {score(value)}"]
+    return (looked, *nearest, f".{gone}")
+
+
+def _shown(turn: Turn) -> tuple[int, ...]:
+    """Return the rows that stood in the prompt as relevant; where that is not known, the recalled ones."""
+    rows = next((view.rows for view in turn.answered_from if view.name == "relevant"), None)
+    return turn.recalled if rows is None else rows
 
 
 def _why_hit(turn: Turn, cached_by: Selection | None) -> Why:

@@ -27,7 +27,18 @@ from ilstma_lab.trace import Turn
 from ilstma_lab.widgets.chat_desk import SKIPS, Desk, advice
 from ilstma_lab.widgets.chat_export import chat_json, chat_markdown, write
 from ilstma_lab.widgets.chat_import import UPLOAD_MEGABYTES, Told, read_chat
-from ilstma_lab.widgets.chat_source import FIRST_TOPIC, Factory, Thinker, lab_of, setup_of, suggestions, table_lab, thought_by
+from ilstma_lab.widgets.chat_source import (
+    FIRST_TOPIC,
+    Factory,
+    Thinker,
+    known_system,
+    lab_of,
+    setup_of,
+    suggestions,
+    system_of,
+    table_lab,
+    thought_by,
+)
 from ilstma_lab.widgets.chat_source import topic_lab as bundled_topic_lab
 from ilstma_lab.widgets.chat_state import SHOWN_TURNS, view_of, with_prefetch
 from ilstma_lab.widgets.chat_stream import StoppedError, Stream
@@ -38,6 +49,8 @@ from ilstma_lab.widgets.what_if import WhatIf
 if TYPE_CHECKING:
     from ilstma_lab.engine import ILSTMA
     from ilstma_lab.importers import Imported
+    from ilstma_lab.lab import Lab
+    from ilstma_lab.models import Models
 
 Guess = Literal["hit", "miss"]
 _TELLING_SECONDS = 0.1
@@ -51,7 +64,7 @@ def _static(name: str) -> str:
 
 
 class ChatLab(Shell):
-    """A chat over `lab`, beside the five segments of its short-term memory.
+    """A chat over `lab`, ILSTMA or SiliconFriend, beside the five segments of its short-term memory.
 
     Without a lab it opens the bundled topic "travel", or the table in the file `table`, to which every turn is then written.
     `questions` are offered as suggestions; `title` stands above (default: the table's topic). `new_lab(topic, tell)` makes the
@@ -73,7 +86,7 @@ class ChatLab(Shell):
 
     def __init__(
         self,
-        lab: ILSTMA | None = None,
+        lab: Lab | None = None,
         *,
         table: str | os.PathLike[str] | None = None,
         questions: Sequence[str] | None = None,
@@ -87,7 +100,7 @@ class ChatLab(Shell):
         self._one_at_a_time = threading.Lock()
         self._stream: Stream | None = None
         self._told_at = 0.0
-        self.lab: ILSTMA | None = None
+        self.lab: Lab | None = None
         self.player: Player | None = None
         self._whole = ipywidgets.VBox([self])
         self._whole.add_class("chat-lab")
@@ -160,6 +173,17 @@ class ChatLab(Shell):
         self.lab.clock.advance(days=days)
         self.refresh()
 
+    def forget(self, texts: Sequence[str] = ()) -> None:
+        """Show the lab as it stands, and nothing below it, where a row was deleted or edited; `table.compact()` calls this.
+
+        The session begins anew, so earlier turns have no what-if.
+        """
+        if len(self.lab.table.withdrawn) > len(self.session.start.table.withdrawn):
+            self._begin_session()
+            self._stopped, self.live, self.error = "", {}, {}
+            self.close_below()
+            self.refresh()
+
     def refresh(self) -> None:
         """Show the lab as it stands."""
         shown = view_of(self.lab, questions=self._questions, title=self._title, guesses=self._guesses, stopped=self._stopped)
@@ -173,26 +197,32 @@ class ChatLab(Shell):
     # -- which memory, which model ---------------------------------------------------------------------------------------
 
     def switch(
-        self, *, topic: str = "", table: str | os.PathLike[str] | None = None, model: str = "", base_url: str = ""
-    ) -> ILSTMA:
+        self,
+        *,
+        topic: str = "",
+        table: str | os.PathLike[str] | None = None,
+        model: str = "",
+        base_url: str = "",
+        system: str = "",
+    ) -> Lab:
         """Open a bundled topic or a table's file, or with neither the present memory anew, and return the new lab.
+
+        `system`: whom to talk to, "ilstma", "friend" (SiliconFriend) or "friend_forgets"; without it, whom one talks to now.
 
         `model` names one at an OpenAI-compatible endpoint, whose key comes from OPENAI_API_KEY alone; without it the offline
         parts think. The present lab is let go of when the new one is there; where opening fails, it stays.
         """
         thinker = Thinker(model.strip(), base_url.strip())
-        models = thinker.models()
+        models, system = thinker.models(), known_system(system or system_of(self.lab))
         with self._alone():
             if topic:
-                lab = self._new_lab(topic, self._tell)
-                lab = lab.fork(models=models) if models else lab
+                lab = self._in_system(self._new_lab(topic, self._tell), system, models)
                 self._take(lab, topic=topic, questions=suggestions(topic), thinker=thinker)
             elif table is not None:
                 self._let_go_of(table)
-                lab = table_lab(table)
-                self._take(thought_by(lab, models) if models else lab, thinker=thinker, own=True)
+                self._take(self._in_system(table_lab(table), system, models), thinker=thinker, own=True)
             else:
-                lab = thought_by(self.lab, models)
+                lab = thought_by(self.lab, models, system=system, tell=self._tell)
                 kept = {"topic": self._topic, "questions": self._questions, "title": self._title, "own": self._own}
                 self._take(lab, thinker=thinker, **kept)
             return self.lab
@@ -215,6 +245,7 @@ class ChatLab(Shell):
         with self._alone():
             dialogues = read_chat(Path(path), Told(conversation, user, day_first), format=format, tell=self._tell)
             lab = lab_of(dialogues, topic=dialogues.conversation, to=to, thinker=self._thinker, tell=self._tell)
+            lab = self._in_system(lab, system_of(self.lab), self._thinker.models())
             self._take(lab, thinker=self._thinker, own=True)
             return dialogues
 
@@ -233,7 +264,11 @@ class ChatLab(Shell):
         return write(path, self.lab, self.to_markdown())
 
     def play(self, turn: int = -1) -> Player:
-        """Show a turn, by its place in `lab.turns`, in the player below the chat, and return the player."""
+        """Show a turn, by its place in `lab.turns`, in the player below the chat, and return the player.
+
+        Raises InputError where another system than ILSTMA is talked to.
+        """
+        self._need_nine_steps()
         self.player = Player(self.lab.turns, turn=turn)
         self.show_below(self.player)
         self.playing = self.player.turn
@@ -242,8 +277,10 @@ class ChatLab(Shell):
     def what_if(self, turn: int = -1) -> WhatIf:
         """Show below the chat what other settings would have made of a turn, by its place in `lab.turns`, and return that.
 
-        Raises InputError for a turn that is not there, that failed, or that was asked before this chat was opened.
+        Raises InputError for a turn that is not there, that failed, or that was asked before this chat was opened, and where
+        another system than ILSTMA is talked to.
         """
+        self._need_nine_steps()
         if not -len(self.lab.turns) <= turn < len(self.lab.turns):
             raise InputError(f"there is no turn {turn}: {len(self.lab.turns)} were asked, counted from 0")
         place = turn % len(self.lab.turns) - self._begun
@@ -270,7 +307,7 @@ class ChatLab(Shell):
 
     def static(self) -> Html:
         """Return the conversation and the segments as HTML without a script."""
-        shown, budget = memory_cards(self.lab.memory), self.lab.memory.limits.token_budget
+        shown, budget = memory_cards(self.lab.memory, system=self.lab.system), self.lab.memory.limits.token_budget
         talk = [exchange_html(turn, cached_by=by, meta=True) for turn, by in with_prefetch(self.lab.turns)[-SHOWN_TURNS:]]
         return page(
             head(self.view["eyebrow"], self.view["finding"], sub=self.view["sub"]),
@@ -293,7 +330,7 @@ class ChatLab(Shell):
 
     def _take(
         self,
-        lab: ILSTMA,
+        lab: Lab,
         *,
         questions: Sequence[str] = (),
         title: str = "",
@@ -311,7 +348,18 @@ class ChatLab(Shell):
         self._guesses: dict[int, Guess] = {}
         self._stopped, self.error = "", {}
         self.close_below()
+        lab.table.kept_by(self)
         self._begin_session()
+
+    def _in_system(self, lab: ILSTMA, system: str, models: Models | None) -> Lab:
+        """Return a lab that was opened as `system` has it, thought by `models`."""
+        if not models and system in ("", system_of(lab)):
+            return lab
+        return thought_by(lab, models, system=system, tell=self._tell)
+
+    def _need_nine_steps(self) -> None:
+        if self.view["not_here"]:
+            raise InputError(f"{self.view['not_here']} print(lab.turns[-1]) shows a turn of it")
 
     def _begin_session(self) -> None:
         self.session, self._begun = start_session(self.lab), len(self.lab.turns)

@@ -47,7 +47,8 @@ class Desk:
             case {"do": "skip", "days": int(days)} if days in SKIPS:
                 self._quietly(partial(chat.skip, days))
             case {"do": "open", "topic": str(topic), "table": str(table), "model": str(model), "base_url": str(url)}:
-                self._start(partial(self._in_panel, "memory", partial(self._switched, topic, table.strip(), model, url)))
+                system = str(content.get("system", ""))
+                self._start(partial(self._in_panel, "memory", partial(self._switched, topic, table.strip(), model, url, system)))
             case {"do": "upload", "name": str(name), "size": int(size), "at": int(at)} if len(buffers) == 1:
                 self._take_part(name, size, at, bytes(buffers[0]))
             case {"do": "import", "to": str(to), "answers": dict(answers)}:
@@ -93,8 +94,8 @@ class Desk:
         notes = [*said.get("notes", ()), *(str(warning.message) for warning in noted)]
         self.chat.task = {**said, "panel": panel, "notes": [line(in_the_panel(note), 300) for note in notes]}
 
-    def _switched(self, topic: str, table: str, model: str, base_url: str) -> list[str]:
-        self.chat.switch(topic=topic, table=table or None, model=model, base_url=base_url)
+    def _switched(self, topic: str, table: str, model: str, base_url: str, system: str) -> list[str]:
+        self.chat.switch(topic=topic, table=table or None, model=model, base_url=base_url, system=system)
         return []
 
     def _imported(self, to: str, told: Told) -> list[str]:

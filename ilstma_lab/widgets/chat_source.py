@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ilstma_lab.cli_chat import clock_for
+from ilstma_lab.cli_chat import TALKING, clock_for, lab_over, system_of
 from ilstma_lab.clock import ManualClock
 from ilstma_lab.config import Config
 from ilstma_lab.engine import ILSTMA
 from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.datasets import load_topic
+from ilstma_lab.lab import Lab
 from ilstma_lab.memory.entry import Dialogue
 from ilstma_lab.memory.storage import TableFile
 from ilstma_lab.memory.table import MemoryTable
@@ -50,6 +51,13 @@ class Thinker:
         return endpoint(self.model, base_url=self.base_url or None) if self.model else None
 
 
+def known_system(name: str) -> str:
+    """Return `name`. Raises InputError where it is none of `TALKING`; "" is the present system, whichever it is."""
+    if name and name not in TALKING:
+        raise InputError(f"no system {name!r} to talk to; there are {', '.join(TALKING)}")
+    return name
+
+
 def topic_lab(name: str, tell: Telling = quiet) -> ILSTMA:
     """Return a new lab over a bundled topic, summarised and with its search prepared; the clock stands one day after its end.
 
@@ -75,8 +83,16 @@ def suggestions(name: str) -> tuple[str, ...]:
     return tuple(question.question for question in load_topic(name).questions if question.kind == "recall")[:_SUGGESTED]
 
 
-def thought_by(lab: ILSTMA, models: Models | None) -> ILSTMA:
-    """Return a new lab over the same table with other models (None: offline ones); its short-term memory is empty."""
+def thought_by(lab: Lab, models: Models | None, *, system: str = "", tell: Telling = quiet) -> Lab:
+    """Return a new lab over the same table with other models (None: offline ones); its short-term memory is empty.
+
+    `system`: one of `TALKING`, where it is to be another than the present one.
+    """
+    if system and system != system_of(lab):
+        progress = lambda *at: tell("Writing of each day", *at)  # noqa: E731
+        return lab_over(lab.table, system=system, models=models, clock=lab.clock, progress=progress)
+    if not isinstance(lab, ILSTMA):
+        return type(lab)(lab.table, lab.config, models=models, clock=lab.clock)
     dual = type(lab.retriever) is DualRetriever
     other = ILSTMA(
         lab.table,
@@ -154,12 +170,14 @@ def _beginning(name: str, tell: Telling) -> ILSTMA:
     return _beginnings[name]
 
 
-def setup_of(lab: ILSTMA, *, topic: str, thinker: Thinker) -> dict[str, Any]:
+def setup_of(lab: Lab, *, topic: str, thinker: Thinker) -> dict[str, Any]:
     """Return what the choice of memory and model shows: what there is, what is open, and what becomes of it."""
     return {
         "topics": [{"name": name, "label": topic_label(name)} for name in topics()],
         "topic": topic,
         "present": line(lab.table.topic, 60) or "the present memory",
+        "systems": [{"name": name, "label": label} for name, label in TALKING.items()],
+        "system": system_of(lab),
         "models": line(lab.models.name, 40),
         "offline": lab.models.name == OFFLINE_MODEL,
         "model": line(thinker.model, 200),
@@ -170,8 +188,8 @@ def setup_of(lab: ILSTMA, *, topic: str, thinker: Thinker) -> dict[str, Any]:
     }
 
 
-def _fate(lab: ILSTMA) -> str:
-    new = "Another memory or model makes a new lab: the conversation on the screen and short-term memory begin anew. "
+def _fate(lab: Lab) -> str:
+    new = "Another memory, system or model makes a new lab: the conversation on the screen and short-term memory begin anew. "
     if lab.table.path:
         return f"{new}All that was said here stays in {os.path.basename(lab.table.path)}."
     if not lab.turns:

@@ -11,48 +11,59 @@ import numpy as np
 
 from ilstma_lab.clock import ManualClock, ShiftedClock
 from ilstma_lab.prefetch.selection import ScoredRow, Selection
-from ilstma_lab.reprs.segments import Card, budget_line, empty_text, memory_cards
+from ilstma_lab.reprs.segments import Card, budget_line, memory_cards
 from ilstma_lab.reprs.turn import failure_line, outcome, shares
 from ilstma_lab.reprs.why import Row, Sentence, Why, why
 from ilstma_lab.reprs.words import count, day, line, plain, score, seconds, spelled, weekday
 from ilstma_lab.trace import Turn
+from ilstma_lab.widgets import chat_friend
 from ilstma_lab.widgets.chat_stream import ANSWER_CHARACTERS
 
 if TYPE_CHECKING:
     from ilstma_lab.engine import ILSTMA
+    from ilstma_lab.lab import Lab
 
 SHOWN_TURNS = 20
 _PAST_ROWS = 3
 _BARS = 6
 _BAR_PIXELS = 64
+_STEPS = (1, 2, 3, 4, 6, 5, 9)
 _INVITATION = "Ask about what was said. The first question is a miss: nothing is at hand yet."
 
 
-def view_of(
-    lab: ILSTMA, *, questions: Sequence[str], title: str, guesses: Mapping[int, str], stopped: str = ""
-) -> dict[str, Any]:
+def view_of(lab: Lab, *, questions: Sequence[str], title: str, guesses: Mapping[int, str], stopped: str = "") -> dict[str, Any]:
     """Return all that the chat shows while nothing runs.
 
     `guesses` are "hit" or "miss" by turn number; `stopped` is what had come of an answer that the reader stopped.
     """
     answered = [turn for turn in lab.turns if turn.failure is None]
+    judges = lab.system == "ILSTMA"
     asked = {turn.question for turn in answered}
     return {
-        "eyebrow": " · ".join(("Chat lab", line(title or lab.table.topic, 80) or "no topic", count(len(lab.table), "row"))),
-        "finding": finding_of(answered),
-        "sub": _sub(answered),
+        "eyebrow": _eyebrow(lab, title),
+        "finding": finding_of(answered) if judges else chat_friend.finding_of(answered),
+        "sub": _sub(answered) if judges else chat_friend.sub_of(answered),
+        "judges": judges,
+        "not_here": "" if judges else chat_friend.not_here(lab),
+        "steps": list(_STEPS if judges else chat_friend.STEPS),
         "clock": {"day": weekday(lab.clock.now()), "moves": isinstance(lab.clock, ManualClock | ShiftedClock)},
         "turns": [_turn(turn, by, key, guesses) for key, (turn, by) in list(enumerate(with_prefetch(lab.turns)))[-SHOWN_TURNS:]],
         "open": _open_question(lab, stopped),
         "past": [] if lab.turns else _past(lab),
-        "invitation": _INVITATION,
-        "try_this": try_this(lab, answered),
+        "invitation": _INVITATION if judges else chat_friend.INVITATION,
+        "try_this": try_this(lab, answered) if judges else chat_friend.try_this(lab, answered),
         "score": _score(answered, guesses),
         "questions": [line(question, 200) for question in questions if question not in asked],
         "memory": _memory(lab),
         "waiting": _waiting(lab),
         "costs": _costs(answered),
     }
+
+
+def _eyebrow(lab: Lab, title: str) -> str:
+    who = "" if lab.system == "ILSTMA" else line(lab.system, 40)
+    said = ("Chat lab", who, line(title or lab.table.topic, 80) or "no topic", count(len(lab.table), "row"))
+    return " · ".join(filter(None, said))
 
 
 def with_prefetch(turns: Sequence[Turn]) -> list[tuple[Turn, Selection | None]]:
@@ -107,7 +118,7 @@ def try_this(lab: ILSTMA, answered: Sequence[Turn]) -> str:
     return f"Ask about “{line(lab.table[loser.index].user, 60)}” Will it hit? Row {loser.index} missed the cache {missed}."
 
 
-def _open_question(lab: ILSTMA, stopped: str) -> dict[str, str] | None:
+def _open_question(lab: Lab, stopped: str) -> dict[str, str] | None:
     """What was asked and not answered, unless a turn that failed shows it already."""
     if lab.table.unanswered is None:
         return None
@@ -118,7 +129,7 @@ def _open_question(lab: ILSTMA, stopped: str) -> dict[str, str] | None:
     return {"question": plain(question), "answer": plain(stopped, ANSWER_CHARACTERS), "words": words}
 
 
-def _past(lab: ILSTMA) -> list[dict[str, Any]]:
+def _past(lab: Lab) -> list[dict[str, Any]]:
     """The last rows of the table, where the conversation goes on."""
     entries = [lab.table[int(index)] for index in lab.table.indices[-_PAST_ROWS:]]
     return [{"row": e.index, "text": line(e.user or e.assistant, 160), "day": day(e.created)} for e in entries]
@@ -162,18 +173,23 @@ def _score(answered: Sequence[Turn], guesses: Mapping[int, str]) -> str:
     return f"{right} of {len(guessed)} right so far" if guessed else ""
 
 
-def _memory(lab: ILSTMA) -> dict[str, Any]:
-    shown, budget = memory_cards(lab.memory), lab.memory.limits.token_budget
+def _memory(lab: Lab) -> dict[str, Any]:
+    shown, budget = memory_cards(lab.memory, system=lab.system), lab.memory.limits.token_budget
     whole = max(budget, sum(card.tokens for card in shown), 1)
+    cards = [_card(card, lab, whole) for card in shown]
+    forgotten = chat_friend.forgotten_card(lab)
     return {
         "budget": budget_line(shown, budget).split(" ", 1),
-        "cards": [_card(card, lab, whole) for card in shown],
+        "cards": [*cards, forgotten] if forgotten else cards,
     }
 
 
-def _card(card: Card, lab: ILSTMA, whole: int) -> dict[str, Any]:
-    queue, rule, text = None, card.rule, card.text or ("" if card.rows else empty_text(card.name))
-    if card.name == "relevant" and card.empty and lab.turns and lab.turns[-1].hit:
+def _card(card: Card, lab: Lab, whole: int) -> dict[str, Any]:
+    queue, rule, text = None, card.rule, card.text or ("" if card.rows else card.words.empty)
+    rows = [list(row) for row in card.rows]
+    if card.name == "relevant" and lab.system != "ILSTMA":
+        rows = chat_friend.recalled_rows(lab)
+    elif card.name == "relevant" and card.empty and lab.turns and lab.turns[-1].hit:
         text = "Empty: the last answer was a hit."
     if card.name == "history":
         turns, places = len(lab.memory.history), lab.memory.limits.history_turns
@@ -182,11 +198,11 @@ def _card(card: Card, lab: ILSTMA, whole: int) -> dict[str, Any]:
         text = f"{count(turns, 'turn')}, {count(places - turns, 'place')} left"
     return {
         "name": card.name,
-        "label": card.name.capitalize(),
+        "label": card.words.label,
         "rule": rule,
         "tokens": f"{card.tokens:,}",
         "share": round(100 * card.tokens / whole, 2),
-        "rows": [] if queue else [list(row) for row in card.rows],
+        "rows": [] if queue else rows,
         "role": card.name if card.name in ("cache", "relevant") else "",
         "queue": queue,
         "text": text,
@@ -194,7 +210,9 @@ def _card(card: Card, lab: ILSTMA, whole: int) -> dict[str, Any]:
     }
 
 
-def _waiting(lab: ILSTMA) -> list[dict[str, Any]]:
+def _waiting(lab: Lab) -> list[dict[str, Any]]:
+    if not lab.table.waiting or lab.system != "ILSTMA":
+        return []
     days, now = lab.config.prefetch.strength.days, lab.clock.now()
     changes = []
     for index, (more, last) in sorted(lab.table.waiting.items()):

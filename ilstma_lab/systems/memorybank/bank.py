@@ -24,6 +24,8 @@ from ilstma_lab.systems.memorybank.writers import ExtractiveWriter, PromptedWrit
 class BankMemory(ShortTermMemory):
     """Short-term memory whose personality is the global portrait and whose summary the global events, where they are `shown`."""
 
+    system: ClassVar[str] = "MemoryBank"
+
     def __init__(self, table: MemoryTable, limits: SegmentLimits, *, shown: frozenset[str]):
         super().__init__(table, limits)
         self._kinds = shown

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
+from ilstma_lab.clock import Clock
+from ilstma_lab.memory.table import MemoryTable
+from ilstma_lab.models import Models
 from ilstma_lab.models.prompts.messages import Instructions
 from ilstma_lab.systems.memorybank.bank import MemoryBank
 from ilstma_lab.systems.memorybank.prompts import COMPANION
+from ilstma_lab.systems.memorybank.settings import MemoryBankSettings
 
 
 class SiliconFriend(MemoryBank):
@@ -18,3 +23,16 @@ class SiliconFriend(MemoryBank):
 
     system: ClassVar[str] = "SiliconFriend"
     instructions: ClassVar[Instructions | None] = COMPANION
+
+
+def companion(
+    table: MemoryTable,
+    config: MemoryBankSettings | None = None,
+    *,
+    models: Models | None = None,
+    clock: Clock | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> SiliconFriend:
+    """Return a SiliconFriend to talk to at once: the offline writer writes of the days so far, `models` of later ones."""
+    SiliconFriend(table, config, clock=clock).summarise(progress=progress)
+    return SiliconFriend(table, config, models=models, clock=clock)

@@ -50,6 +50,7 @@ function composer(model, tell) {
     if (live.question && sent && box.value === sent) put("");
     if (live.question) sent = "";
     score.textContent = model.get("view").score;
+    guessing.hidden = !model.get("view").judges;
     const focused = document.activeElement;
     stop.hidden = !live.question;
     ask.hidden = !stop.hidden;
@@ -64,7 +65,8 @@ function composer(model, tell) {
     else if (!error.question && kept && box.value === kept) put((kept = ""));
   };
   const group = set(h("span", "segd", guesses), { role: "group", "aria-label": "Guess first: hit or miss" });
-  const node = h("div", "comp", problem, h("div", "box", box, h("div", "row", "Guess first:", group, score, ask, stop)));
+  const guessing = h("span", "guessing", "Guess first:", group, score);
+  const node = h("div", "comp", problem, h("div", "box", box, h("div", "row", guessing, ask, stop)));
   return { node, update, offer, fill };
 }
 
@@ -105,7 +107,7 @@ function conversation(model, acts) {
   const drawLast = () => {
     const [live, open] = [model.get("live"), model.get("view").open];
     last?.remove();
-    last = live.question ? liveNode(live) : open && !model.get("busy") ? openNode(open, acts) : null;
+    last = live.question ? liveNode(live, model.get("view").steps) : open && !model.get("busy") ? openNode(open, acts) : null;
     if (!last) return;
     if (live.question) turns.querySelector(".past")?.remove();
     turns.append(last);
@@ -189,8 +191,8 @@ function footer(model, acts) {
     const view = model.get("view");
     const turn = view.turns.at(-1);
     words.textContent = view.try_this;
-    play.hidden = !turn;
-    whatIf.hidden = !turn || Boolean(turn.failure);
+    play.hidden = !turn || !view.judges;
+    whatIf.hidden = play.hidden || Boolean(turn.failure);
     if (turn) play.textContent = model.get("playing") >= 0 ? "Close the player" : `Open turn ${turn.number} in the player`;
   };
   return { node, draw };
@@ -209,6 +211,7 @@ function render({ model, el }) {
   const tell = (message) => model.send(message);
   let asked = false; // whether the player is opened from here
   const acts = {
+    nine: () => model.get("view").judges,
     retry: () => tell({ do: "retry" }),
     play: (turn) => {
       asked = model.get("playing") !== turn;
@@ -234,7 +237,7 @@ function render({ model, el }) {
     const [used, rest] = view.memory.budget;
     const stack = set(h("div", "stack", view.memory.cards.map((card) => sized(`is-${card.name}`, `width:${card.share}%`))), { role: "img", "aria-label": `${used} ${rest}` });
     const head = h("div", "end", h("h3", "lab", "Short-term memory"), h("span", "mid", h("b", "", used), ` ${rest}`));
-    const cards = [h("div", "segs", view.memory.cards.map(segment)), waitingCard(view.waiting, () => tell({ do: "write" })), costCard(view.costs)];
+    const cards = [h("div", "segs", view.memory.cards.map(segment)), view.not_here && h("p", "not-here dim", view.not_here), waitingCard(view.waiting, () => tell({ do: "write" })), costCard(view.costs)];
     memory.replaceChildren(head, stack, ...cards.filter(Boolean));
     if (focused) compose.node.querySelector("textarea").focus();
   };

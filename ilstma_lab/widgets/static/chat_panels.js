@@ -34,6 +34,7 @@ function report(name) {
 
 function memoryPanel(model, tell) {
   const memory = h("select");
+  const system = h("select");
   const file = input("mine.json");
   const fileField = field("File", file);
   const [named, address] = [input("as the endpoint calls it"), input()];
@@ -54,12 +55,12 @@ function memoryPanel(model, tell) {
     const topic = memory.value.startsWith("topic ") ? memory.value.slice(6) : "";
     if (memory.value === "file" && !file.value.trim()) return file.focus();
     if (online && !named.value.trim()) return named.focus();
-    tell({ do: "open", topic, table: memory.value === "file" ? file.value : "", model: online ? named.value : "", base_url: online ? address.value : "" });
+    tell({ do: "open", topic, table: memory.value === "file" ? file.value : "", model: online ? named.value : "", base_url: online ? address.value : "", system: system.value });
   };
   memory.addEventListener("change", pick);
   const group = set(h("span", "segd", ways), { role: "group", "aria-label": "Which model thinks" });
   const thinks = h("div", "field", set(h("span", "", "Thinks"), { "aria-hidden": "true" }), group);
-  const node = h("div", "", h("div", "fields", field("Memory", memory), fileField, thinks), endpoint, fate, h("div", "does", go, said.node));
+  const node = h("div", "", h("div", "fields", field("Memory", memory), fileField, field("System", system), thinks), endpoint, fate, h("div", "does", go, said.node));
   let drawn = "";
   const draw = () => {
     const setup = model.get("view").setup;
@@ -67,11 +68,14 @@ function memoryPanel(model, tell) {
     fate.textContent = setup.fate;
     go.disabled = model.get("busy");
     said.draw(model.get("task"));
-    const choices = JSON.stringify([setup.topics, setup.topic, setup.present, setup.model, setup.base_url]);
+    const choices = JSON.stringify([setup.topics, setup.topic, setup.present, setup.system, setup.model, setup.base_url]);
     if (choices === drawn) return; // what was typed stays until another lab is there
     drawn = choices;
     const others = setup.topics.map(({ name, label }) => choice(`topic ${name}`, name === setup.topic ? `${label}, from its beginning` : label));
     memory.replaceChildren(choice("present", `${setup.present} (present)`), ...others, choice("file", "A table’s file …"));
+    const other = setup.system ? [] : [choice("", "The present one")];
+    system.replaceChildren(...other, ...setup.systems.map(({ name, label }) => choice(name, label)));
+    system.value = setup.system;
     [named.value, address.value] = [setup.model, setup.base_url];
     address.placeholder = setup.example;
     choose(Boolean(setup.model));

@@ -20,7 +20,7 @@ function whyNode(turn, acts) {
   const guess = turn.guess && h("span", "dim", turn.guess === turn.outcome ? `you guessed ${turn.guess}: right` : `you guessed ${turn.guess}`);
   const play = set(iconed("player", "ghost", "Player", () => acts.play(turn.key)), { "data-turn": turn.key, title: `Turn ${turn.number}, step by step` });
   const whatIf = turn.failure ? null : set(iconed("undo", "ghost", "What if …", () => acts.whatIf(turn.key)), { title: `Turn ${turn.number} with other settings` });
-  const meta = h("div", "meta", badge(turn.outcome), h("span", "", turn.seconds), h("b", "", turn.why.title), guess, h("span", "hand", whatIf, play));
+  const meta = h("div", "meta", badge(turn.outcome), h("span", "", turn.seconds), h("b", "", turn.why.title), guess, acts.nine() ? h("span", "hand", whatIf, play) : null);
   const notes = turn.notes.map((note) => h("p", "alarm", note));
   return h("div", "why", meta, h("p", "said", sentence(turn.why.sentence)), turn.why.arithmetic && arithmetic(turn.why.arithmetic), notes);
 }
@@ -37,9 +37,9 @@ function foldedNode(turn, acts) {
   return h("li", "", h("details", "", top, h("div", "talk", said("q", turn.question), answer, turn.failure && h("div", "fail", turn.failure), whyNode(turn, acts))));
 }
 
-function liveNode(live) {
+function liveNode(live, steps) {
   const done = new Set(live.steps);
-  const pipes = [1, 2, 3, 4, 6, 5, 9].map((number) => h("i", done.has(number) ? "done" : "", String(number)));
+  const pipes = steps.map((number) => h("i", done.has(number) ? "done" : "", String(number)));
   return h("li", "talk", said("q", live.question), live.answer && said("answer", live.answer), h("div", "pipes", pipes, h("span", "", live.doing)));
 }
 
@@ -60,7 +60,8 @@ function segment(card) {
   const top = h("div", "end", h("h3", "", card.label), h("span", "rule", card.rule), tokens);
   const rows = card.rows.map(([row, text, score]) => h("li", "", chip(row, card.role), said("cut", text), h("span", "num dim", score)));
   const queue = card.queue && h("div", "queue", card.queue.map((taken) => place(taken)), h("span", "", card.text));
-  return h("div", `sg is-${card.name}${card.empty ? " empty" : ""}`, top, rows.length ? h("ul", "rows", rows) : queue || said(`say${card.empty ? " dim" : ""}`, card.text));
+  const text = card.text && (!rows.length || card.name === "forgotten") && said(`say${card.empty ? " dim" : ""}`, card.text);
+  return h("div", `sg is-${card.name}${card.empty ? " empty" : ""}`, top, queue || text, rows.length ? h("ul", "rows", rows) : "");
 }
 
 function waitingCard(waiting, write) {
