@@ -374,6 +374,17 @@ def test_f2_b11_what_loads_can_be_used_and_saved(frozen, document, place, value)
         used_and_saved(table)
 
 
+@pytest.mark.parametrize("value", [[NAN], ["1"], [[1]], [10**30], [99, 1]])
+def test_citations_of_what_is_no_row_do_no_harm(frozen, document, value):
+    frozen.write_bytes(spoil(document, ("entries", 3, "cites"), value))
+    try:
+        table, _ = load_noted(frozen, embedder=SMALL)
+    except IlstmaError:
+        refused(frozen, embedder=SMALL)
+    else:
+        used_and_saved(table)
+
+
 @pytest.mark.xfail(strict=True, reason="true is taken for the whole number 1")
 def test_an_index_is_no_truth_value(frozen, document):
     frozen.write_bytes(spoil(document, ("entries", 1, "index"), True))
