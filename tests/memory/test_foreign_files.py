@@ -137,7 +137,6 @@ def test_another_version_is_refused_with_both_and_what_to_do(frozen, document, v
     assert "reads up to 1. Update ilstma-lab" in message
 
 
-@pytest.mark.xfail(strict=True, reason="a version is compared with the newest alone: 0, -1 and true pass for version 1")
 @pytest.mark.parametrize("version", [0, -1, True])
 def test_a_version_that_never_was_is_refused(frozen, document, version):
     frozen.write_bytes(raw({**document, "version": version}))
@@ -362,7 +361,6 @@ _PASSED_THE_DOOR = [
 ]
 
 
-@pytest.mark.xfail(strict=True, reason="indices, counts and questions of a snapshot are not checked when it is loaded")
 @pytest.mark.parametrize(("place", "value"), _PASSED_THE_DOOR)
 def test_f2_b11_what_loads_can_be_used_and_saved(frozen, document, place, value):
     frozen.write_bytes(spoil(document, place, value))
@@ -385,20 +383,17 @@ def test_citations_of_what_is_no_row_do_no_harm(frozen, document, value):
         used_and_saved(table)
 
 
-@pytest.mark.xfail(strict=True, reason="true is taken for the whole number 1")
 def test_an_index_is_no_truth_value(frozen, document):
     frozen.write_bytes(spoil(document, ("entries", 1, "index"), True))
     refused(frozen, embedder=SMALL)
 
 
-@pytest.mark.xfail(strict=True, reason="a summary that is no object raises AttributeError")
 @pytest.mark.parametrize("value", [None, 5, "text", [], True])
 def test_a_summary_that_is_no_object_is_refused(frozen, document, value):
     frozen.write_bytes(spoil(document, ("summaries", 0), value))
     refused(frozen, embedder=SMALL)
 
 
-@pytest.mark.xfail(strict=True, reason="a stored vector of zeros, or of infinite length, is kept: its row is never found")
 @pytest.mark.parametrize("value", [0.0, 3e38])
 def test_a17_a_stored_vector_without_a_direction_is_embedded_again(frozen, document, value):
     stored = base64.b64encode(np.full(16, value, "<f4").tobytes()).decode()
@@ -409,7 +404,6 @@ def test_a17_a_stored_vector_without_a_direction_is_embedded_again(frozen, docum
     assert np.allclose(np.linalg.norm(table.vectors, axis=1), 1.0)
 
 
-@pytest.mark.xfail(strict=True, reason="what is wrong inside a row or the head is told without the file, and without what to do")
 @pytest.mark.parametrize(
     ("place", "value"),
     [(("entries", 0, "user"), 5), (("entries", 2, "index"), 0), (("topic",), 5), (("waiting",), [[1]]), (("recalls",), [{}])],
@@ -421,14 +415,12 @@ def test_b2_a_refusal_names_the_file_and_says_what_to_do(frozen, document, place
     assert "Nothing was changed" in message
 
 
-@pytest.mark.xfail(strict=True, reason="a message repeats the file's word, however long it is")
 @pytest.mark.parametrize("place", [("version",), ("embedder",), ("dim",), ("entries", 0, "created"), ("entries", 0, "index")])
 def test_a_message_is_short_however_long_the_word(frozen, document, place):
     frozen.write_bytes(spoil(document, place, "word" * 10_000))
     refused(frozen, embedder=SMALL)
 
 
-@pytest.mark.xfail(strict=True, reason="a second list of entries in the kit's own layout is counted with the first")
 def test_a_list_of_entries_that_stands_twice_is_refused(frozen):
     whole = frozen.read_bytes()
     start = whole.index(b'"entries": [')
@@ -471,13 +463,13 @@ def survives(folder: Path, name: str, content: bytes) -> None:
     for file in FROZEN.glob("v1.json*"):
         shutil.copy(file, folder)
     (folder / name).write_bytes(content)
-    before, begun = files_of(folder), time.monotonic()
+    before, begun = files_of(folder), time.process_time()
     with contextlib.suppress(*() if name.endswith("journal") else (IlstmaError,)):
         table, _ = load_noted(folder / "v1.json", embedder=SMALL)
         assert all(np.isfinite(table.vectors).ravel())
         abandon(table)
     assert files_of(folder) == before
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def journal_lines() -> list[dict]:
@@ -501,7 +493,7 @@ def test_no_journal_stops_a_table_from_loading(tmp_path, content):
 
 
 @settings(max_examples=60, **FREE)
-@given(content=other_bytes((FROZEN / "v1.json").read_bytes()))
+@given(content=SNAPSHOTS)
 def test_a_spoilt_snapshot_loads_or_is_refused_and_left_alone(tmp_path, content):
     survives(tmp_path, "v1.json", content)
 
@@ -513,11 +505,7 @@ SECONDS_A_PARSER = float(os.environ.get("ILSTMA_LAB_FUZZ_SECONDS", "120"))
 @pytest.mark.parametrize(
     ("name", "files"),
     [
-        pytest.param(
-            "v1.json",
-            SNAPSHOTS,
-            marks=pytest.mark.xfail(strict=True, reason="a snapshot's summaries and head are not checked; see the tests above"),
-        ),
+        ("v1.json", SNAPSHOTS),
         ("v1.json.journal", JOURNALS),
         ("v1.json.vectors.npy", "vectors"),
     ],
