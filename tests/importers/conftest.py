@@ -198,7 +198,7 @@ def save(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def soon() -> Callable[..., AbstractContextManager[None]]:
-    """A block that must end within `seconds` of the processor: many times what it takes, so that only growth of another order fails."""
+    """A block that may take `seconds` of the processor: many times what it needs, so that only growth of another order fails."""
 
     @contextmanager
     def within(*, seconds: float) -> Iterator[None]:
