@@ -23,11 +23,9 @@ from ilstma_lab.memory.entry import (
     to_moment,
 )
 from ilstma_lab.memory.records import GROUP, RecallRecord, Summary
+from ilstma_lab.memory.values import LIMIT, MOST_RECALLS, indices, shown, whole
 from ilstma_lab.memory.withdrawal import PERSONALITY, WRITTEN, Source, summary_name
 from ilstma_lab.models.sentences import sentences
-
-_INDEX_LIMIT = 2**63
-_MOST_RECALLS = 2**31 - 1
 
 
 class Contents:
@@ -100,8 +98,8 @@ class Contents:
 
     def _on_add(self, event: dict[str, Any], columns: Columns) -> None:
         index = event["index"]
-        if not isinstance(index, int) or not 0 <= index < _INDEX_LIMIT:
-            raise InputError(f"an index is a whole number from 0 up (got {index!r})")
+        if type(index) is not int or not 0 <= index < LIMIT:
+            raise InputError(f"an index is a whole number from 0 up (got {shown(index)})")
         kind = ASKED if event.get("kind") == "asked" else TOLD
         created = to_moment(event["created"])
         texts = [clean_text(event[part]) for part in ("user", "assistant")] + [clean_text(event.get("source", ""))]
@@ -150,14 +148,14 @@ class Contents:
 
     def _on_touch(self, event: dict[str, Any], columns: Columns) -> None:
         at = to_instant(event["at"])
-        for number in event.get("notes", ()):
+        for number in indices(event.get("notes", ()), name="a summary's number"):
             self._recall_note(number, at)
-        for row in event["rows"]:
+        for row in indices(event["rows"]):
             if columns.position(row) is None:  # deleted since the turn began
                 continue
             self.recalls.append(RecallRecord(row, at, event.get("question", ""), hit=bool(event["deferred"])))
             count, last = self.waiting.pop(row, (0, 0))
-            change = (count + 1, max(last, to_microseconds(at)))
+            change = (min(count + 1, MOST_RECALLS), max(last, to_microseconds(at)))
             if event["deferred"]:
                 self.waiting[row] = change
             else:
@@ -166,26 +164,26 @@ class Contents:
     def _recall_note(self, number: int, at: datetime) -> None:
         note = self.summaries.get(number)
         if note is not None:
-            last = max(at, note.last_recall or at)
-            self.summaries[number] = replace(note, recall_times=note.recall_times + 1, last_recall=last)
+            times, last = min(note.recall_times + 1, MOST_RECALLS), max(at, note.last_recall or at)
+            self.summaries[number] = replace(note, recall_times=times, last_recall=last)
 
     def _on_untouch(self, event: dict[str, Any], columns: Columns) -> None:
         """Take back the recalls that one turn made: the log knows when each row was recalled before."""
         instant = to_instant(event["at"])
-        for row in event["rows"]:
+        for row in indices(event["rows"]):
             log = [at for at, record in enumerate(self.recalls) if record.row == row]
             made = next((at for at in reversed(log) if self.recalls[at].at == instant), None)
             position = columns.position(row)
             if made is None or position is None:
                 continue
             del self.recalls[made]
-            before = max((record.at for record in self.recalls if record.row == row), default=None)
-            last = int(columns.created[position]) if before is None else to_microseconds(before)
+            before = (to_microseconds(record.at) for record in self.recalls if record.row == row)
+            last = max(int(columns.created[position]), *before)
             count, _ = self.waiting.pop(row, (0, 0))
             if count > 1:
                 self.waiting[row] = (count - 1, last)
             elif not count:
-                columns.recall_times[position] -= 1
+                columns.recall_times[position] = max(1, columns.recall_times[position] - 1)
                 columns.last_recall[position] = last
 
     def _on_write_waiting(self, event: dict[str, Any], columns: Columns) -> None:
@@ -196,11 +194,11 @@ class Contents:
     def _write(self, row: int, change: tuple[int, int], columns: Columns) -> None:
         at = columns.position(row)
         if at is not None:
-            columns.recall_times[at] += change[0]
+            columns.recall_times[at] = min(int(columns.recall_times[at]) + change[0], MOST_RECALLS)
             columns.last_recall[at] = max(columns.last_recall[at], change[1])
 
     def _on_summary(self, event: dict[str, Any], columns: Columns) -> None:
-        summary = _summary(event)
+        summary = stored_summary(event)
         old = self.summaries.get(summary.number)
         if old and "recall_times" not in event:  # written anew, it has been recalled as often as before
             summary = replace(summary, recall_times=old.recall_times, last_recall=old.last_recall)
@@ -213,7 +211,7 @@ class Contents:
         self.personality = clean_text(event["text"])
         if event.get("anew"):
             self._begin_personality(self.profiled)
-        for row in event.get("rows", ()):
+        for row in indices(event.get("rows", ())):
             self.profiled.add(row)
             self.unprofiled.pop(row, None)
 
@@ -224,9 +222,10 @@ class Contents:
         self.unanswered = None
 
     def _position(self, event: dict[str, Any], columns: Columns) -> int:
-        at = columns.position(event["index"])
+        index = whole(event["index"], name="an index")
+        at = columns.position(index)
         if at is None:
-            raise InputError(f"there is no row {event['index']}")
+            raise InputError(f"there is no row {index}")
         return at
 
     def _keep_summary(self, summary: Summary) -> None:
@@ -344,7 +343,7 @@ class Contents:
     def sections(self, columns: Columns, *, vectors: bool) -> dict[str, Iterator[dict[str, Any]]]:
         """Return the lists of a snapshot, row by row."""
         return {
-            "summaries": map(_stored_summary, self.summaries.values()),
+            "summaries": map(_stored_form, self.summaries.values()),
             "entries": (self._stored(at, columns, vectors=vectors) for at in range(columns.size)),
             "recalls": ({"row": r.row, "at": r.at.isoformat(), "question": r.question, "hit": r.hit} for r in self.recalls),
         }
@@ -385,43 +384,47 @@ class Contents:
             self._restore_row(row, columns, notes, vectors=vectors)
         try:
             self._restore_rest(head, sections)
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise FormatError(f"the table's head, summaries or recalls cannot be read: {type(error).__name__}: {error}") from None
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise FormatError(f"the head, summaries or recalls cannot be read: {type(error).__name__}: {error}") from None
 
     def _restore_rest(self, head: dict[str, Any], sections: dict[str, Collection[dict[str, Any]]]) -> None:
         for row in sections["summaries"]:
-            self._keep_summary(_summary(row))
-        self.recalls = [
-            RecallRecord(r["row"], to_instant(r["at"]), r.get("question", ""), bool(r.get("hit"))) for r in sections["recalls"]
-        ]
+            summary = stored_summary(row)
+            if summary.number in self.summaries:
+                raise FormatError(f"summary {summary.number} stands twice")
+            self._keep_summary(summary)
+        self.recalls = [stored_recall(row) for row in sections["recalls"]]
         self.personality = clean_text(head.get("personality") or "")
         self.profiled, self.unprofiled = set(self.unprofiled), {}
-        for row in head.get("unprofiled", ()):
+        for row in indices(head.get("unprofiled", ())):
             self.profiled.discard(row)
             self.unprofiled[row] = None
-        self.waiting = {row: (int(count), to_microseconds(to_instant(at))) for row, count, at in head.get("waiting", [])}
+        self.waiting = dict(stored_wait(item) for item in head.get("waiting", []))
         if asked := head.get("unanswered"):
             self.unanswered = (clean_text(asked["text"]), to_moment(asked["at"]))
-        self.next_index = max(self.next_index, head.get("next_index", 0))
+        self.next_index = max(self.next_index, whole(head.get("next_index", 0), name="next_index", most=LIMIT))
 
     def _restore_row(self, row: dict[str, Any], columns: Columns, notes: list[str], *, vectors: bool) -> None:
         try:
             self._on_add(row, columns)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            where = f"row {row.get('index')!r}" if isinstance(row, dict) else f"the row {row!r:.60}"
-            raise FormatError(f"{where} of the table cannot be read: {type(error).__name__}: {error}") from None
+            where = f"row {shown(row.get('index'))}" if isinstance(row, dict) else f"the row {shown(row)}"
+            raise FormatError(f"{where} cannot be read: {type(error).__name__}: {error}") from None
         at = columns.size - 1
         try:
             columns.last_recall[at] = to_microseconds(to_instant(row["last_recall"] or "missing"))
         except (KeyError, InputError):
             notes.append(
-                f"row {row['index']}: its last recall {row.get('last_recall')!r} is no time; its creation is used instead"
+                f"row {row['index']}: its last recall {shown(row.get('last_recall'))} is no time; its creation is used instead"
             )
+        if columns.last_recall[at] < columns.created[at]:
+            columns.last_recall[at] = columns.created[at]
+            notes.append(f"row {row['index']}: its last recall lies before its creation, which is used instead")
         times = row.get("recall_times", 1)
-        if isinstance(times, int) and 1 <= times <= _MOST_RECALLS:
+        if type(times) is int and 1 <= times <= MOST_RECALLS:
             columns.recall_times[at] = times
         else:
-            notes.append(f"row {row['index']}: recall_times must be a whole number >= 1 (got {times!r}); 1 is used instead")
+            notes.append(f"row {row['index']}: recall_times must be a whole number >= 1 (got {shown(times)}); 1 is used instead")
         if vectors and "vector" in row:
             self._restore_vector(row, columns, notes)
 
@@ -430,8 +433,9 @@ class Contents:
             vector = np.frombuffer(base64.b64decode(row["vector"], validate=True), "<f4")
         except (ValueError, TypeError):
             vector = np.empty(0, "<f4")
-        if vector.shape == (columns.dim,) and np.isfinite(vector).all():
-            columns.set_vector(columns.size - 1, vector / (np.linalg.norm(vector) or 1.0))
+        length = np.linalg.norm(vector.astype(float)) if np.isfinite(vector).all() else 0.0
+        if vector.shape == (columns.dim,) and (length or is_blank(self.text(columns.size - 1))):
+            columns.set_vector(columns.size - 1, vector / (length or 1.0))
         else:
             notes.append(f"row {row['index']}: its vector is damaged or of another length; the row is embedded again")
 
@@ -445,7 +449,7 @@ class Contents:
 
 
 def _indices(rows: Collection[Any]) -> tuple[int, ...]:
-    return tuple(row for row in rows if isinstance(row, int))
+    return tuple(row for row in rows if type(row) is int)
 
 
 def _without(index: int, rests_on: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
@@ -453,7 +457,7 @@ def _without(index: int, rests_on: dict[int, tuple[int, ...]]) -> dict[int, tupl
     return {row: others for row, others in left.items() if others}
 
 
-def _stored_summary(summary: Summary) -> dict[str, Any]:
+def _stored_form(summary: Summary) -> dict[str, Any]:
     row = {"number": summary.number, "text": summary.text, "rows": list(summary.rows), "at": summary.at.isoformat()}
     recalled = {} if summary.last_recall is None else recalls_of(summary)
     return {**row, "stale": summary.stale, "kind": summary.kind, **recalled}
@@ -465,10 +469,24 @@ def recalls_of(summary: Summary | None) -> dict[str, Any]:
     return {"recall_times": times, "last_recall": None if last is None else last.isoformat()}
 
 
-def _summary(row: dict[str, Any]) -> Summary:
+def stored_summary(row: dict[str, Any]) -> Summary:
+    """Return a summary as a snapshot or an event holds it. Raises KeyError, TypeError, ValueError or AttributeError."""
     kind = clean_text(row.get("kind", GROUP), name="the kind of a summary")
-    stale, times, last = bool(row.get("stale", False)), row.get("recall_times", 1), row.get("last_recall")
-    if not isinstance(times, int) or not 1 <= times <= _MOST_RECALLS:
-        raise InputError(f"a summary's recall_times must be a whole number >= 1 (got {times!r})")
+    stale, last = bool(row.get("stale", False)), row.get("last_recall")
+    times = whole(row.get("recall_times", 1), name="a summary's recall_times", least=1, most=MOST_RECALLS)
     last = None if last is None else to_instant(last)
-    return Summary(row["number"], clean_text(row["text"]), tuple(row["rows"]), to_instant(row["at"]), stale, kind, times, last)
+    number, rows = whole(row["number"], name="a summary's number"), indices(row["rows"])
+    return Summary(number, clean_text(row["text"]), rows, to_instant(row["at"]), stale, kind, times, last)
+
+
+def stored_recall(row: dict[str, Any]) -> RecallRecord:
+    """Return a recall as a snapshot holds it. Raises KeyError, TypeError, ValueError or AttributeError."""
+    question = clean_text(row.get("question", ""), name="a recall's question")
+    return RecallRecord(whole(row["row"], name="a recall's row"), to_instant(row["at"]), question, bool(row.get("hit")))
+
+
+def stored_wait(item: list[Any]) -> tuple[int, tuple[int, int]]:
+    """Return a deferred touch as a snapshot holds it: row, recalls to add, last recall. Raises TypeError or ValueError."""
+    row, count, at = item
+    count = whole(count, name="the recalls that wait", least=1, most=MOST_RECALLS)
+    return whole(row, name="a row that waits"), (count, to_microseconds(to_instant(at)))

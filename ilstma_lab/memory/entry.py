@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import reprlib
 import unicodedata
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -74,7 +75,7 @@ def to_moment(value: Any) -> datetime:
         return instant
     except (ValueError, TypeError, OverflowError):
         raise InputError(
-            f"not a point in time: {value!r}. Give a datetime or an ISO 8601 string such as 2024-01-31T18:05+01:00."
+            f"not a point in time: {reprlib.repr(value)}. Give a datetime or an ISO 8601 string such as 2024-01-31T18:05+01:00."
         ) from None
 
 

@@ -9,7 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ilstma_lab.errors import FormatError, TableFileError
+from ilstma_lab.errors import FormatError, InputError, TableFileError
+from ilstma_lab.memory.entry import clean_text
+from ilstma_lab.memory.values import shown, whole
 
 FORMAT = "ilstma-table"
 VERSION = 1
@@ -49,13 +51,17 @@ def read_snapshot(path: Path) -> tuple[dict[str, Any], dict[str, Collection[dict
         raise ForeignFileError(
             f"{path.name} is not a memory table. To read a conversation in another format use load_dialogues({path.name!r})."
         )
-    if not isinstance(document.get("version"), int) or document["version"] > VERSION:
-        raise ForeignFileError(
-            f"{path.name} has version {document.get('version')!r}; this kit reads up to {VERSION}. Update ilstma-lab."
-        )
+    version = document.get("version")
+    if type(version) is not int or not 1 <= version <= VERSION:
+        raise ForeignFileError(f"{path.name} has version {shown(version)}; this kit reads up to {VERSION}. Update ilstma-lab.")
     sections = {name: document.pop(name, None) for name in SECTIONS}
-    if not isinstance(document.get("seq"), int) or not all(isinstance(rows, list | _EntryLines) for rows in sections.values()):
-        raise FormatError(f"{path.name} lacks its sequence number or a section")
+    if not all(isinstance(rows, list | _EntryLines) for rows in sections.values()):
+        raise FormatError(f"{path.name} lacks a section")
+    try:
+        whole(document.get("seq"), name="its sequence number")
+        document["series"] = clean_text(document.get("series", ""), name="its series")
+    except InputError as error:
+        raise FormatError(f"{path.name} cannot be read: {error}") from None
     return document, sections
 
 
@@ -104,11 +110,20 @@ def _by_lines(file: BinaryIO) -> Any:
         else:
             around.append(line)
         if line == b'"entries": [\n':
+            if start:
+                raise ValueError("two lists of entries")
             inside, start = True, position
-    document = json.loads(b"".join(around))
+    document = json.loads(b"".join(around), object_pairs_hook=_once)
     if isinstance(document, dict) and start:
         document["entries"] = _EntryLines(file, start, count)
     return document
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
 
 
 def _entry(line: bytes) -> dict[str, Any]:
@@ -123,7 +138,7 @@ def _as_a_whole(data: bytes, name: str) -> Any:
     if not text.strip():
         raise FormatError(f"{name} is empty")
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise FormatError(f"{name} is not whole: line {error.lineno}, column {error.colno}: {error.msg}") from None
     except (ValueError, RecursionError) as error:

@@ -21,6 +21,7 @@ from typing import Any
 from ilstma_lab.errors import FormatError, TableBusyError, TableFileError
 from ilstma_lab.memory.safely import replaced, sync_folder
 from ilstma_lab.memory.snapshot import ForeignFileError, read_snapshot, snapshot_lines
+from ilstma_lab.memory.values import LIMIT, whole
 
 _READS = 5
 
@@ -190,6 +191,8 @@ class TableFile:
 
     def append(self, seq: int, events: list[dict[str, Any]]) -> None:
         """Add one line to the journal and return when it is on the disk; on failure the journal is as before."""
+        if seq >= LIMIT:
+            raise TableFileError(f"{self.journal.name} counted its last commit: write the table to a new file, table.save(path)")
         record = {"seq": seq, "series": self.series, "events": events}
         line = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         try:
@@ -317,7 +320,8 @@ class TableFile:
 
 def _record(line: bytes) -> dict[str, Any]:
     record = json.loads(line)
-    if not isinstance(record["seq"], int) or not isinstance(record["events"], list):
+    whole(record["seq"], name="a commit's number")
+    if not isinstance(record["events"], list):
         raise ValueError("not a commit")
     return record
 

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ilstma_lab.errors import EmbeddingMismatchError, IlstmaError, InputError, TableFileError
+from ilstma_lab.errors import EmbeddingMismatchError, FormatError, IlstmaError, InputError, TableFileError
 from ilstma_lab.memory.columns import Columns
 from ilstma_lab.memory.contents import Contents, recalls_of
 from ilstma_lab.memory.entry import SEARCHED_CHARACTERS, Dialogue, Kind, MemoryEntry, clean_text, to_instant, to_moment
 from ilstma_lab.memory.readable import ReadableTable
 from ilstma_lab.memory.records import GROUP, Summary
 from ilstma_lab.memory.safely import uninterrupted
-from ilstma_lab.memory.storage import TableFile
+from ilstma_lab.memory.storage import Stored, TableFile
+from ilstma_lab.memory.values import LIMIT, named
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
 from ilstma_lab.memory.withdrawal import withdrawn
 from ilstma_lab.models.sentences import forget_words
@@ -344,18 +345,21 @@ class MemoryTable(ReadableTable):
         file = TableFile(path)
         stored = file.read()
         head, notes = stored.head, list(stored.notes)
-        table = cls(embedder=embedder, topic=head.get("topic", ""))
-        other = (head.get("embedder"), head.get("dim")) != (table.embedder.name, table.embedder.dim)
-        if other and not reembed:
-            raise EmbeddingMismatchError(
-                f"{file.path.name} was made with {head.get('embedder')} ({head.get('dim')} dimensions), and the embedder here is "
-                f"{table.embedder.name} ({table.embedder.dim} dimensions). Give the same one, or embed the rows anew with "
-                f"MemoryTable.load({file.path.name!r}, embedder=..., reembed=True)."
-            )
-        table._contents.restore(head, stored.sections, table._columns, notes, vectors=not other)
-        table._seq = head["seq"]
-        if table._replay(stored.journal, notes):
-            file.needs_mending = True
+        try:
+            table = cls(embedder=embedder, topic=head.get("topic", ""))
+            other = (head.get("embedder"), head.get("dim")) != (table.embedder.name, table.embedder.dim)
+            if other and not reembed:
+                raise EmbeddingMismatchError(
+                    f"{file.path.name} was made with {named(head.get('embedder'))} ({named(head.get('dim'))} dimensions), and the "
+                    f"embedder here is {table.embedder.name} ({table.embedder.dim} dimensions). Give the same one, or embed the "
+                    f"rows anew with MemoryTable.load({file.path.name!r}, embedder=..., reembed=True)."
+                )
+            file.needs_mending |= table._take_over(stored, notes, vectors=not other)
+        except (FormatError, InputError) as error:
+            raise FormatError(
+                f"{file.path.name} is damaged: {error}. Nothing was changed. Put a copy of it back, or let "
+                f"`ilstma-lab doctor {file.path.name} --repair` mend what can be mended."
+            ) from None
         table._read_vectors(file)
         table._file = file
         table._fold_at = max(_FOLD_BYTES, file.snapshot_bytes)
@@ -366,6 +370,12 @@ class MemoryTable(ReadableTable):
             warnings.warn(f"{file.path.name}: {note}", TableWarning, stacklevel=2)
         _open_tables.add(table)
         return table
+
+    def _take_over(self, stored: Stored, notes: list[str], *, vectors: bool) -> bool:
+        """Fill this empty table with what was read, and return whether something in the journal was amiss, which is noted."""
+        self._contents.restore(stored.head, stored.sections, self._columns, notes, vectors=vectors)
+        self._seq = stored.head["seq"]
+        return self._replay(stored.journal, notes)
 
     def fold(self, *, vectors: bool = False, keep_copies: bool = True) -> None:
         """Write the table's file anew and start an empty journal."""
@@ -442,6 +452,8 @@ class MemoryTable(ReadableTable):
     def _added(
         self, offset: int, dialogue: Dialogue, *, kind: Kind = "told", cites: Sequence[int] = (), quotes: Sequence[int] = ()
     ) -> dict[str, Any]:
+        if self.next_index + offset >= LIMIT:
+            raise InputError("this table is full: its next index would be 2**53; make a new one")
         if kind not in ("told", "asked"):
             raise InputError(f"kind must be 'told' or 'asked' (got {kind!r})")
         for row in (*cites, *quotes):
