@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ilstma_lab.evaluation.bench import Bench, Measured
 
 KIND_NAMES = {"recall": "recall", "general": "general", "never_said": "never said"}
-_BANDED = ("accuracy", "retrieve", "A alone", "coherence", "MRR")
 _SHARES = ("hit@1", "hit@2", "hit@5")
 _DIFFERENCES = ("accuracy", "retrieve", "MRR")
 
@@ -31,8 +30,9 @@ def asked(bench: Bench) -> str:
 
 def tables(bench: Bench, *, by_kind: bool = False) -> Iterator[tuple[str, PlainTable]]:
     """Yield each table with its title: answers and rows found, hits and time, differences, graders, kinds."""
-    yield f"Answers graded by {bench.grader}, and the rows found; 95 % bands by question", _answers(bench)
-    yield "Hits, time and tokens", _costs(bench)
+    yield f"Answers graded by {bench.grader}; 95 % bands by question", _answers(bench)
+    yield "Rows found, over the questions with gold rows", _found(bench)
+    yield "Time and tokens of a question", _costs(bench)
     if len(bench.systems) > 1:
         yield f"{bench.favourite} less each other, paired by question", _differences(bench)
     if len(bench.experiment.graders) > 1:
@@ -86,16 +86,28 @@ def time_of(measured: Measured) -> str:
 
 def _answers(bench: Bench) -> PlainTable:
     def row(system: str) -> tuple[str, ...]:
-        shares = [bench.measured(system, metric) for metric in _SHARES]
+        right, coherent, hits = (banded(bench.measured(system, metric)) for metric in ("accuracy", "coherence", "hits"))
+        return system, right, f"{bench.measured(system, 'accuracy').n}", coherent, hits, false_hits(bench, system)
+
+    return _table(("system", "accuracy", "n", "coherence", "hits", "false hits"), map(row, bench.systems))
+
+
+def _found(bench: Bench) -> PlainTable:
+    def row(system: str) -> tuple[str, ...]:
+        retrieve, a_alone, mrr = (bench.measured(system, metric) for metric in ("retrieve", "A alone", "MRR"))
+        shares = (bench.measured(system, metric) for metric in _SHARES)
         rows = bench.measured(system, "rows")
         return (
             system,
-            *(banded(bench.measured(system, metric)) for metric in _BANDED),
+            banded(retrieve),
+            f"{retrieve.n or '-'}",
+            banded(a_alone),
+            banded(mrr),
             *(share(found.band.mean) if found.n else "-" for found in shares),
             f"{rows.band.mean:.2f}" if rows.n else "-",
         )
 
-    return _table(("system", *_BANDED, *_SHARES, "rows"), map(row, bench.systems))
+    return _table(("system", "retrieve", "n", "A alone", "MRR", *_SHARES, "rows"), map(row, bench.systems))
 
 
 def _costs(bench: Bench) -> PlainTable:
@@ -103,15 +115,13 @@ def _costs(bench: Bench) -> PlainTable:
         after, tokens = bench.measured(system, "seconds after"), bench.measured(system, "tokens")
         return (
             system,
-            banded(bench.measured(system, "hits")),
-            false_hits(bench, system),
             time_of(bench.median_seconds(system)),
             time_of(bench.measured(system, "seconds")),
             duration(after.band.mean) if after.n else "-",
             f"{tokens.band.mean:,.0f}" if tokens.n else "-",
         )
 
-    heads = ("system", "hits", "false hits", "median to the answer", "mean to the answer", "after it", "tokens")
+    heads = ("system", "median to the answer", "mean to the answer", "after it", "tokens")
     return _table(heads, map(row, bench.systems))
 
 

@@ -13,6 +13,7 @@ from ilstma_lab.evaluation.datasets import RecallQuestion
 from ilstma_lab.evaluation.grading import Grade
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.protocols import Grader
+from ilstma_lab.recorder import describe
 from ilstma_lab.trace import Turn
 
 
@@ -85,10 +86,17 @@ def rank_of(question: RecallQuestion, ranked: Sequence[str]) -> int:
 
 
 def graded(question: RecallQuestion, answer: str, graders: Sequence[Grader], *, failure: str) -> dict[str, Grade]:
-    """Return each grader's grade; where there is no answer 0, and no grader is asked."""
+    """Return each grader's grade, without accuracy where the grader fails; where there is no answer 0, and none is asked."""
     if failure:
         return {grader.name: Grade(0.0, None, f"no answer: {failure}") for grader in graders}
-    return {grader.name: grader.grade(question, answer) for grader in graders}
+    return {grader.name: _grade(grader, question, answer) for grader in graders}
+
+
+def _grade(grader: Grader, question: RecallQuestion, answer: str) -> Grade:
+    try:
+        return grader.grade(question, answer)
+    except Exception as error:
+        return Grade(None, reason=f"the grader failed: {describe(error)}")
 
 
 @lru_cache(maxsize=1)

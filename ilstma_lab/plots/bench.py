@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ilstma_lab.evaluation.bench_metrics import METRICS
-from ilstma_lab.plots.template import GREY, ROLES, describe, plain, template
+from ilstma_lab.plots.template import GREY, HAIRLINE, ROLES, describe, plain, template
 from ilstma_lab.reprs.bench import standing
 from ilstma_lab.reprs.words import seconds as duration
 from ilstma_lab.systems import YARDSTICKS
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ilstma_lab.evaluation.bootstrap import Band
 
 _ROW = 30
+_HEIGHT, _MARGINS, _LINE = 300, (40, 44), 15
 _DECADES = [10.0**power for power in range(-4, 4)]
 
 
@@ -61,33 +63,62 @@ def accuracy_against_seconds(bench: Bench) -> go.Figure:
     systems = [each for each in bench.systems if bench.measured(each, "accuracy").n and bench.median_seconds(each).n]
     right = [bench.measured(each, "accuracy").band for each in systems]
     time = [bench.median_seconds(each).band for each in systems]
+    said = [f"{each} {y.mean:.1%} in {duration(x.mean)}" for each, x, y in zip(systems, time, right, strict=True)]
     figure = go.Figure(layout={"template": template()})
     figure.add_scatter(
         x=[band.mean for band in time],
         y=[band.mean for band in right],
-        mode="markers+text",
-        text=[plain(each) for each in systems],
-        textposition=_places(time),
-        textfont={"size": 11},
-        cliponaxis=False,
+        mode="markers",
         marker=_marks(bench, systems),
         error_x=_whiskers([band.high - band.mean for band in time], [band.mean - band.low for band in time]),
         error_y=_whiskers([band.high - band.mean for band in right], [band.mean - band.low for band in right]),
-        hovertext=[
-            f"{plain(each)}<br>{y.mean:.1%} right, {duration(x.mean)}" for each, x, y in zip(systems, time, right, strict=True)
-        ],
+        hovertext=[plain(each) for each in said],
         hoverinfo="text",
     )
-    figure.update_layout(title_text=plain(_title(bench)), height=340, margin={"l": 56, "r": 110, "t": 40, "b": 44})
+    shares = _shares(right)
+    for name, x, y, raised in zip(systems, time, right, _raised([band.mean for band in right], shares["range"]), strict=True):
+        figure.add_annotation(_label(name, math.log10(x.mean), y.mean, raised))
+    figure.update_layout(
+        title_text=plain(_title(bench)),
+        height=_HEIGHT + sum(_MARGINS),
+        margin={"l": 56, "r": 150, "t": _MARGINS[0], "b": _MARGINS[1]},
+    )
     figure.update_xaxes(
         title_text="median seconds from the question to the answer, log scale",
         type="log",
         tickvals=_DECADES,
         ticktext=[duration(at) for at in _DECADES],
     )
-    figure.update_yaxes(title_text=f"{_axis(bench, 'accuracy')}", **_shares(right))
-    said = "; ".join(f"{each} {y.mean:.1%} in {duration(x.mean)}" for each, x, y in zip(systems, time, right, strict=True))
-    return describe(figure, f"Answer accuracy against median seconds. {said}.")
+    figure.update_yaxes(title_text=_axis(bench, "accuracy"), **shares)
+    return describe(figure, f"Answer accuracy against median seconds. {'; '.join(said)}.")
+
+
+def _label(name: str, x: float, y: float, raised: float) -> dict:
+    """Return a label at the right of its point, `raised` pixels above it, with a line between."""
+    return {
+        "x": x,
+        "y": y,
+        "text": plain(name),
+        "ax": 34,
+        "ay": -raised,
+        "xanchor": "left",
+        "showarrow": True,
+        "arrowhead": 0,
+        "arrowwidth": 0.7,
+        "arrowcolor": HAIRLINE,
+        "standoff": 6,
+        "font": {"size": 11},
+    }
+
+
+def _raised(values: list[float], span: list[float]) -> list[float]:
+    """Return by how many pixels each label is raised, so that no two stand on one line."""
+    scale = _HEIGHT / (span[1] - span[0])
+    raised, floor = [0.0] * len(values), -math.inf
+    for at in sorted(range(len(values)), key=values.__getitem__):
+        wanted = max(values[at] * scale, floor + _LINE)
+        raised[at], floor = wanted - values[at] * scale, wanted
+    return raised
 
 
 def _marks(bench: Bench, systems: list[str]) -> dict:
@@ -128,16 +159,8 @@ def _shares(bands: list[Band]) -> dict:
     return {"range": [-0.02 * top, top], "tickformat": ".0%", "nticks": 6}
 
 
-def _places(time: list[Band]) -> list[str]:
-    """Return where the labels stand: in the order of seconds above and below in turn, so that neighbours do not overlap."""
-    order = sorted(range(len(time)), key=lambda at: time[at].mean)
-    return ["top right" if order.index(at) % 2 == 0 else "bottom right" for at in range(len(time))]
-
-
 def _title(bench: Bench) -> str:
     right, others = bench.measured(bench.favourite, "accuracy").band.mean, len(bench.systems) - 1
     better, worse, _ = standing(bench)
-    said = (
-        f"better than {len(better)} of {others} others" + (f", worse than {len(worse)}" if worse else "") if others else "alone"
-    )
-    return f"{bench.favourite} has {right:.0%} right: {said}"
+    beside = f": better than {len(better)} of {others} others" if others else ""
+    return f"{bench.favourite} has {right:.0%} right{beside}" + (f", worse than {len(worse)}" if worse else "")

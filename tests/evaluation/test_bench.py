@@ -15,6 +15,7 @@ from ilstma_lab.evaluation.bench_metrics import METRICS
 from ilstma_lab.evaluation.bench_tables import false_hits, notes, tables
 from ilstma_lab.evaluation.experiment import Experiment
 from ilstma_lab.evaluation.grading import Grade
+from ilstma_lab.evaluation.model_ranking import rank_models
 from ilstma_lab.evaluation.records import Record
 from ilstma_lab.plots.bench import accuracy_against_seconds, accuracy_bands
 from ilstma_lab.plots.template import described
@@ -146,7 +147,7 @@ def test_the_finding_says_only_what_the_bands_tell():
     assert finding(Bench(experiment(), "constant answer", "lenient")) == "constant answer answers worse than ILSTMA"
     alone = experiment(systems=("ILSTMA",), records=tuple(records("ILSTMA", RIGHT)))
     assert "alone" in finding(Bench(alone, "ILSTMA", "lenient"))
-    assert [title for title, _ in tables(Bench(alone, "ILSTMA", "lenient"))][2] == "The same answers under each grader"
+    assert [title for title, _ in tables(Bench(alone, "ILSTMA", "lenient"))][3] == "The same answers under each grader"
 
 
 def test_json_has_no_nan_and_every_figure():
@@ -216,3 +217,28 @@ def test_plots_show_every_system_with_its_band():
     against = accuracy_against_seconds(BENCH)
     assert list(against.data[0].x) == [2.0, 1.0]
     assert "2.00 s" in described(against)
+
+
+# -- base models on one memory -----------------------------------------------------------------------------------------
+
+
+def test_base_models_are_ranked_question_by_question():
+    one, other = experiment(), experiment(records=tuple(records("ILSTMA", WRONG)), systems=("ILSTMA",))
+    scores = rank_models({"big": one, "small": other}, system="ILSTMA", grader="lenient")
+    better, tied = 3, 3  # of the six questions of a topic, by RIGHT against WRONG
+    assert scores.bands()["big"].mean == pytest.approx((better + tied * 0.75) / 6)
+    assert scores.bands()["small"].mean == pytest.approx((better / 2 + tied * 0.75) / 6)
+    with pytest.raises(InputError, match="two base models"):
+        rank_models({"big": one}, system="ILSTMA", grader="lenient")
+    with pytest.raises(InputError, match="no 'SCM'"):
+        rank_models({"big": one, "small": other}, system="SCM", grader="lenient")
+    with pytest.raises(InputError, match="other questions"):
+        rank_models({"big": one, "small": replace(other, topics=TOPICS[:1])}, system="ILSTMA", grader="lenient")
+
+
+def test_labels_of_close_points_stand_on_lines_of_their_own():
+    alike = (*records("ILSTMA", RIGHT, seconds=1.0), *records("constant answer", RIGHT, seconds=1.0))
+    figure = accuracy_against_seconds(Bench(experiment(records=alike), "ILSTMA", "strict"))
+    low, high = figure.layout.annotations
+    assert high.y == low.y
+    assert abs(high.ay - low.ay) >= 15

@@ -89,6 +89,19 @@ def test_a_failing_system_is_recorded_and_stops_no_other():
     assert not any(r.failure for r in found.of("plain"))
 
 
+def test_a_failing_grader_leaves_the_answer_ungraded():
+    class Absent:
+        name = "absent"
+
+        def grade(self, question, answer):
+            raise ConnectionError("the teacher is ill")
+
+    found = run({"plain": Plain}, topics=[topic()], graders=(FACTS, Absent()))
+    assert {r.grades["absent"].accuracy for r in found.records} == {None}
+    assert "the teacher is ill" in found.records[0].grades["absent"].reason
+    assert found.records[0].grades[FACTS.name].accuracy == 1.0
+
+
 # -- repeats -----------------------------------------------------------------------------------------------------------
 
 
