@@ -8,6 +8,7 @@ import pytest
 
 from ilstma_lab import endpoint
 from ilstma_lab.evaluation.recorded import ask_both, recorded_chat
+from ilstma_lab.evaluation.recorded_systems import recorded_systems
 from ilstma_lab.models.cassette import Cassette
 from ilstma_lab.resources import cassettes_dir, data_dir
 
@@ -52,3 +53,14 @@ def test_it_holds_calls_with_their_cost_and_nothing_else():
     assert all(call["seconds"] > 0 and call["prompt_tokens"] > 0 for call in calls)
     known = {"key", "purpose", "model", "reply", "seconds", "prompt_tokens", "reply_tokens", "cached_tokens", "estimated"}
     assert set().union(*calls) == known
+
+
+def test_the_systems_of_the_recording_replay_whole_and_give_the_table_of_the_readme():
+    models = endpoint("qwen2.5-coder-1.5b", cassette=Cassette(cassettes_dir() / TRAVEL))
+    ilstma, bank, bm25 = recorded_systems("travel", models)
+    assert [found.system for found in (ilstma, bank, bm25)] == ["ILSTMA", "MemoryBank", "BM25"]
+    assert {found.n for found in (ilstma, bank, bm25)} == {24}
+    assert [round(found.seconds.mean, 1) for found in (ilstma, bank)] == [31.3, 14.4]
+    assert [round(24 * found.strict.mean, 1) for found in (ilstma, bank, bm25)] == [2.5, 1.5, 1.5]
+    assert (ilstma.hits, bank.hits, bm25.hits) == (14, None, None)
+    assert all(found.difference.low < 0 < found.difference.high for found in (bank, bm25)), "nobody is ahead beyond chance"
