@@ -178,7 +178,7 @@ class Contents:
                 continue
             del self.recalls[made]
             before = (to_microseconds(record.at) for record in self.recalls if record.row == row)
-            last = max(int(columns.created[position]), *before)
+            last = max([int(columns.created[position]), *before])
             count, _ = self.waiting.pop(row, (0, 0))
             if count > 1:
                 self.waiting[row] = (count - 1, last)

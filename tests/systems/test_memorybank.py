@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ilstma_lab import Dialogue, ManualClock, MemoryTable
 from ilstma_lab.errors import InputError, ModelError
@@ -16,6 +18,7 @@ from ilstma_lab.evaluation.datasets import load_dataset
 from ilstma_lab.memory.segments import Note
 from ilstma_lab.models import offline
 from ilstma_lab.models.embedders import HashedEmbedder
+from ilstma_lab.models.sentences import words
 from ilstma_lab.models.unsent import unsent
 from ilstma_lab.systems import find_system
 from ilstma_lab.systems.memorybank import Forgetting, MemoryBank, MemoryBankSettings
@@ -403,3 +406,38 @@ def test_real_dialogues_are_kept_by_day_and_answered(name: str, word: str):
     assert all(answer for answer in answers)
     assert lab.memory.personality
     assert lab.memory.summary
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["ask", "skip", "edit", "delete", "undo", "summarise"]), st.integers(0, 9)), max_size=14)
+)
+@settings(max_examples=40, deadline=None)
+def test_whatever_happens_each_ended_day_has_one_note_of_its_rows_and_nothing_of_what_is_gone(acts):
+    lab = bank(MemoryBankSettings(forgetting=Forgetting(), widen_characters=200))
+    for act, n in acts:
+        rows = lab.table.indices.tolist()
+        match act:
+            case "ask":
+                lab.ask(f"{('cello', 'ferry', 'slugs', 'beans')[n % 4]} and kayak{n}?")
+            case "skip":
+                lab.clock.advance(days=n % 3)
+            case "edit" if rows:
+                lab.table.edit(rows[n % len(rows)], user=f"edited words {n}")
+            case "delete" if rows:
+                lab.table.delete(rows[n % len(rows)])
+            case "undo" if lab.turns:
+                lab.undo()
+            case "summarise":
+                lab.summarise()
+    lab.summarise()
+    assert lab.summarise() == 0
+    days = dict.fromkeys(lab.table.day_of(row) for row in lab.table.indices.tolist())
+    ended = [day for day in days if day < lab.clock.now().date()]
+    for kind in ("day", "mood"):
+        notes = [note for note in lab.table.notes(kind) if note.text and not note.stale]
+        assert sorted(str(lab.table.day_of(note.rows[0])) for note in notes) == sorted(map(str, ended))
+        told = sorted(row for note in notes for row in note.rows)
+        assert told == [row for row in lab.table.indices.tolist() if lab.table.day_of(row) in ended]
+    said = set(words("\n".join(row.text for row in lab.table)))
+    quoted = [line.partition(": ")[2] for note in lab.table.notes("day") if note.text for line in note.text.splitlines()]
+    assert all(set(words(line)) <= said for line in quoted)
