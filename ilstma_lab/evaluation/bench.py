@@ -93,7 +93,10 @@ class Bench:
 
     def measured(self, system: str, metric: str, *, by: By = "question") -> Measured:
         """Return the metric's mean with its n and its band, drawn by question or by whole topics."""
-        return self._measured(self.values(system, metric), by)
+        key = system, metric, by
+        if key not in self._known:
+            self._known[key] = self._measured(self.values(system, metric), by)
+        return self._known[key]
 
     def difference(self, system: str, metric: str, *, by: By = "question") -> Measured:
         """Return the favourite's metric less that of `system`, over the questions for which both have it."""
@@ -160,6 +163,10 @@ class Bench:
         from ilstma_lab.reprs.bench import bench_html
 
         return bench_html(self)
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, str, str], Measured]:
+        return {}
 
     @cached_property
     def _places(self) -> dict[tuple[str, str], int]:

@@ -56,6 +56,8 @@ def notes(bench: Bench) -> Iterator[str]:
         yield f"A alone: where branch A read, which an answer from the cache skips; n = {read}."
     if left := _counts(bench, {each: bench.n - bench.measured(each, "accuracy").n for each in bench.systems}):
         yield f"Answers that the grader could not grade are left out: {left}."
+    if len(bench.systems) > 2:
+        yield "Each band stands for itself: of twenty differences that are none, one lies outside 0 by chance."
     for system in bench.systems:
         if failed := bench.failures(system):
             first = next(record.failure for record in run.of(system) if record.failure)

@@ -76,16 +76,16 @@ def accuracy_against_seconds(bench: Bench) -> go.Figure:
         hoverinfo="text",
     )
     shares = _shares(right)
-    for name, x, y, raised in zip(systems, time, right, _raised([band.mean for band in right], shares["range"]), strict=True):
-        figure.add_annotation(_label(name, math.log10(x.mean), y.mean, raised))
-    figure.update_layout(
-        title_text=plain(_title(bench)),
-        height=_HEIGHT + sum(_MARGINS),
-        margin={"l": 56, "r": 150, "t": _MARGINS[0], "b": _MARGINS[1]},
-    )
+    edge = math.log10(max(band.high for band in time)) + 0.1
+    lines = _lines([band.mean for band in right], shares["range"])
+    for name, x, y, line in zip(systems, time, right, lines, strict=True):
+        figure.add_annotation(_label(name, (math.log10(x.mean), y.mean), (edge, line)))
+    margin = {"l": 56, "r": 130, "t": _MARGINS[0], "b": _MARGINS[1]}
+    figure.update_layout(title_text=plain(_title(bench)), height=_HEIGHT + sum(_MARGINS), margin=margin)
     figure.update_xaxes(
         title_text="median seconds from the question to the answer, log scale",
         type="log",
+        range=[math.log10(min(band.low for band in time)) - 0.1, edge],
         tickvals=_DECADES,
         ticktext=[duration(at) for at in _DECADES],
     )
@@ -93,14 +93,16 @@ def accuracy_against_seconds(bench: Bench) -> go.Figure:
     return describe(figure, f"Answer accuracy against median seconds. {'; '.join(said)}.")
 
 
-def _label(name: str, x: float, y: float, raised: float) -> dict:
-    """Return a label at the right of its point, `raised` pixels above it, with a line between."""
+def _label(name: str, point: tuple[float, float], place: tuple[float, float]) -> dict:
+    """Return a label at `place`, the right edge, with a thin line to its point."""
     return {
-        "x": x,
-        "y": y,
+        "x": point[0],
+        "y": point[1],
         "text": plain(name),
-        "ax": 34,
-        "ay": -raised,
+        "axref": "x",
+        "ayref": "y",
+        "ax": place[0],
+        "ay": place[1],
         "xanchor": "left",
         "showarrow": True,
         "arrowhead": 0,
@@ -111,14 +113,13 @@ def _label(name: str, x: float, y: float, raised: float) -> dict:
     }
 
 
-def _raised(values: list[float], span: list[float]) -> list[float]:
-    """Return by how many pixels each label is raised, so that no two stand on one line."""
-    scale = _HEIGHT / (span[1] - span[0])
-    raised, floor = [0.0] * len(values), -math.inf
+def _lines(values: list[float], span: list[float]) -> list[float]:
+    """Return the height of each label, as near to its value as can be with no two on one line."""
+    apart = _LINE * (span[1] - span[0]) / _HEIGHT
+    heights, floor = list(values), -math.inf
     for at in sorted(range(len(values)), key=values.__getitem__):
-        wanted = max(values[at] * scale, floor + _LINE)
-        raised[at], floor = wanted - values[at] * scale, wanted
-    return raised
+        heights[at] = floor = max(values[at], floor + apart)
+    return heights
 
 
 def _marks(bench: Bench, systems: list[str]) -> dict:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def bench_text(bench: Bench, *, by_kind: bool = False) -> str:
     """Return the report as text."""
-    lines = [*hang("", asked(bench)), "", finding(bench)]
+    lines = [*hang("", asked(bench)), "", *hang("", finding(bench))]
     lines += [line for title, table in tables(bench, by_kind=by_kind) for line in ("", title, table.text())]
     if claimed := list(claims(bench)):
         lines += ["", "Claimed beside measured", *hang("", caveat(bench))]

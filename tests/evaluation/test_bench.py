@@ -241,4 +241,5 @@ def test_labels_of_close_points_stand_on_lines_of_their_own():
     figure = accuracy_against_seconds(Bench(experiment(records=alike), "ILSTMA", "strict"))
     low, high = figure.layout.annotations
     assert high.y == low.y
-    assert abs(high.ay - low.ay) >= 15
+    top, bottom = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
+    assert abs(high.ay - low.ay) / (top - bottom) * figure.layout.height >= 15
