@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from ilstma_lab.memory.columns import Columns
-from ilstma_lab.models.sentences import content_words, language
+from ilstma_lab.models.sentences import content_words, language, saying, sentences
 
 if TYPE_CHECKING:
     from ilstma_lab.memory.contents import Contents
@@ -31,23 +31,25 @@ def summary_name(number: int) -> str:
 def repeated_rows(answer: str, question: str, sources: Collection[Source], table: MemoryTable) -> tuple[int, ...]:
     """Return the rows among `sources`, or that these were written of, whose words `answer` has, and `question` has not.
 
-    Words that a row among them says itself are not looked for in what was written.
+    A row counts too where `answer` has a whole sentence of it. What a row among them says is not looked for in what was written.
     """
-    wanted = content_words(answer) - content_words(question)
-    held = {row: wanted & content_words(_text(row, table)) for row in sources if row in table}
+    words, texts = content_words(answer), {row: _text(row, table) for row in sources if row in table}
+    wanted = words - content_words(question)
+    held = {row: wanted & content_words(text) for row, text in texts.items()}
     missing = wanted.difference(*held.values())
     for name in sorted(source for source in sources if isinstance(source, str)):
         text, rows = table.writing(name)
         if said := missing & content_words(text):
             held.update((row, said & content_words(_text(row, table))) for row in rows if row in table and not held.get(row))
-    return tuple(sorted(row for row, said in held.items() if said))
+    whole = {row for row, text in texts.items() if words & content_words(text) and saying([text])(answer)}
+    return tuple(sorted(whole.union(row for row, said in held.items() if said)))
 
 
 def withdrawn(contents: Contents, columns: Columns, index: int, new: Sides | None) -> list[dict[str, Any]]:
     """Return the events by which the row `index` becomes `new` (None: is deleted), with all that hangs on it.
 
     Asked rows that cite a row which goes go with it. In other rows that cite or repeat one which changes, the assistant's side is
-    taken out where it has words that neither its question nor what else it rests on says any more.
+    taken out where it has words, or a sentence, that neither its question nor what else it rests on says any more.
     """
     becomes: dict[int, Sides | None] = {int(index): new}
     known = 0
@@ -68,14 +70,13 @@ def _repeats(row: int, contents: Contents, columns: Columns, becomes: dict[int, 
     sources = {*contents.cites.get(row, ()), *contents.quotes.get(row, ())}
     if becomes.keys().isdisjoint(sources):
         return False
-    at = columns.position(row)
-    positions = {source: place for source in sources if (place := columns.position(source)) is not None}
-    lost = set().union(*(content_words(contents.text(place)) for source, place in positions.items() if source in becomes))
-    stays = content_words(contents.users[at]).union(
-        *(content_words("\n".join(becomes.get(source, ()) or ())) for source in positions if source in becomes),
-        *(content_words(contents.text(place)) for source, place in positions.items() if source not in becomes),
-    )
-    return bool(content_words(contents.assistants[at]) & lost - stays)
+    texts = {source: contents.text(place) for source in sources if (place := columns.position(source)) is not None}
+    was = [text for source, text in texts.items() if source in becomes]
+    user, answer = (side[columns.position(row)] for side in (contents.users, contents.assistants))
+    now = [user, *("\n".join(becomes.get(source, (text,)) or ()) for source, text in texts.items())]
+    lost = set().union(*map(content_words, was)) - set().union(*map(content_words, now))
+    said = [says for text in was for sentence in sentences(text) if (says := saying([sentence]))(answer)]
+    return bool(content_words(answer) & lost) or any(not any(map(says, now)) for says in said)
 
 
 def _event(row: int, sides: Sides | None) -> dict[str, Any]:
