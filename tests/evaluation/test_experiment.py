@@ -9,7 +9,7 @@ import pytest
 
 from ilstma_lab import ILSTMA, Config
 from ilstma_lab.errors import FormatError, InputError
-from ilstma_lab.evaluation.datasets import load_topic
+from ilstma_lab.evaluation.datasets import load_dataset, load_topic
 from ilstma_lab.evaluation.experiment import first_questions, run_systems
 from ilstma_lab.evaluation.grading import Facts, TokenF1
 from ilstma_lab.evaluation.records import Record
@@ -263,7 +263,7 @@ def test_the_whole_bench_offline():
     from ilstma_lab.evaluation.lineup import lineup
 
     systems = lineup(["all"])
-    found = run_systems([load_topic("travel")], systems, graders=[FACTS], data="travel")
+    found = run_systems(load_dataset("ilstma5"), systems, graders=[FACTS], data="ilstma5", jobs=-1)
     assert not [r for r in found.records if r.failure]
     bench = Bench(found, "ILSTMA (measured)", FACTS.name)
     assert bench.measured("ILSTMA (measured)", "retrieve").band.mean > bench.measured("ILSTMA", "retrieve").band.mean
