@@ -143,9 +143,12 @@ class TableFile:
         Raises TableBusyError while another holder writes, TableFileError when the files changed since they were read.
         """
         if self.held:
+            self._refuse_what_changed(mine=True)
             return
         from filelock import FileLock, Timeout
 
+        if self._seen is not None and not self.path.parent.exists():  # taking the lock would make the folder again
+            raise self._gone()
         lock = FileLock(self._beside(".lock"), thread_local=False)  # asked in one thread, closed in another
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -158,18 +161,41 @@ class TableFile:
         except (OSError, NotImplementedError) as error:
             reason = getattr(error, "strerror", None) or error
             raise TableFileError(f"cannot write beside {self.path}: {reason}. Choose a folder you may write to.") from None
-        if self._seen is not None and self._fingerprint() != self._seen:
+        try:
+            self._refuse_what_changed()
+        except TableFileError:
             lock.release()
-            raise TableFileError(
-                f"{self.path.name} was changed by someone else since it was loaded. Load it again; nothing was changed."
-            )
+            raise
         self._lock, self._holder = lock, os.getpid()
+
+    def _refuse_what_changed(self, *, mine: bool = False) -> None:
+        """Raise TableFileError where the files are not as they were read, or as this object left them while it holds the lock."""
+        if self._seen is None:
+            return
+        now, seen = self._fingerprint(), self._seen
+        if mine:  # a network disk may set the time of a file that is still open for writing
+            now, seen = (now[0], now[1] and now[1][:2]), (seen[0], seen[1] and seen[1][:2])
+        if now == seen:
+            return
+        if seen[0] and not now[0]:
+            raise self._gone()
+        raise TableFileError(
+            f"{self.path.name} was changed by someone else since it was loaded. Load it again; nothing was changed."
+        )
+
+    def _gone(self) -> TableFileError:
+        return TableFileError(
+            f"{self.path} is gone: it or its folder was moved or deleted. Put it back, or write the table to a new file with "
+            "table.save(path); nothing was changed."
+        )
 
     def close(self) -> None:
         """Let go of the journal and the lock; a later write takes them again."""
         if self.held:
             self._close_journal()
-            self._seen = self._fingerprint()
+            with suppress(TableFileError):
+                self._refuse_what_changed(mine=True)
+                self._seen = self._fingerprint()
             self._lock.release()
             self._lock = None
 
@@ -204,6 +230,7 @@ class TableFile:
             os.fsync(self._out)
         except BaseException as error:
             self._close_journal(cut=True)
+            self._seen = self._fingerprint()
             if not isinstance(error, OSError):
                 raise
             raise TableFileError(
@@ -211,6 +238,7 @@ class TableFile:
                 "again; the table is as before."
             ) from None
         self._journal_end += len(line)
+        self._seen = self._fingerprint()
 
     def _open_journal(self) -> None:
         fresh = not self.journal.exists()
@@ -265,11 +293,13 @@ class TableFile:
                 self._remove_copies()
             sync_folder(self.path.parent)
         except OSError as error:
+            self._seen = self._fingerprint()
             raise TableFileError(
                 f"cannot write {self.path}: {error.strerror or error}. Free some space or check the folder, then try again; "
                 "nothing is lost: the file as it was and its journal hold all."
             ) from None
         self.needs_mending = False
+        self._seen = self._fingerprint()
 
     def refuse_to_bury(self) -> None:
         """Raise TableFileError where a snapshot written here would take the place of anything but a whole table."""

@@ -347,12 +347,13 @@ class MemoryTable(ReadableTable):
         head, notes = stored.head, list(stored.notes)
         try:
             table = cls(embedder=embedder, topic=head.get("topic", ""))
-            other = (head.get("embedder"), head.get("dim")) != (table.embedder.name, table.embedder.dim)
+            maker, dim = head.get("embedder"), head.get("dim")
+            other = (maker, dim) != (table.embedder.name, table.embedder.dim)
             if other and not reembed:
                 raise EmbeddingMismatchError(
-                    f"{file.path.name} was made with {named(head.get('embedder'))} ({named(head.get('dim'))} dimensions), and the "
-                    f"embedder here is {table.embedder.name} ({table.embedder.dim} dimensions). Give the same one, or embed the "
-                    f"rows anew with MemoryTable.load({file.path.name!r}, embedder=..., reembed=True)."
+                    f"{file.path.name} was made with {named(maker)} ({named(dim)} dimensions), and the embedder here is "
+                    f"{table.embedder.name} ({table.embedder.dim} dimensions). Give the same one, or embed the rows anew with "
+                    f"MemoryTable.load({file.path.name!r}, embedder=..., reembed=True)."
                 )
             file.needs_mending |= table._take_over(stored, notes, vectors=not other)
         except (FormatError, InputError) as error:
@@ -413,6 +414,12 @@ class MemoryTable(ReadableTable):
         """Let `compact` tell `keeper` what to forget, for as long as it lives; those that come last are told last."""
         self._keepers.pop(keeper, None)
         self._keepers[keeper] = None
+
+    def check(self) -> tuple[str, ...]:
+        """Return what is wrong with the table or its file, a sentence each; () when all is well. Nothing is changed."""
+        from ilstma_lab.memory.check import check
+
+        return check(self)
 
     def _write_vectors(self, file: TableFile) -> None:
         ready = np.flatnonzero(~self._columns.pending)

@@ -213,6 +213,11 @@ class Life(RuleBasedStateMachine):
             assert state(self.table) == self._expected()
 
     @invariant()
+    def every_promise_is_kept(self):
+        if hasattr(self, "syncless"):
+            assert [said for said in self.table.check() if "torn" not in said and "backup was read" not in said] == []
+
+    @invariant()
     def deferred_touches_end_as_those_written_at_once(self):
         if hasattr(self, "syncless"):
             done = self.table.fork()

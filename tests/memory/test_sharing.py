@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -65,6 +66,51 @@ def test_b6_a_file_that_changed_since_it_was_loaded_is_refused(path):
     assert third[5].user == "mine"
 
 
+@pytest.mark.parametrize("which", ["snapshot", "journal"])
+def test_a_file_changed_by_hand_while_it_is_open_is_refused_and_the_change_kept(path, which):
+    table = saved(path)
+    table.add(said("acknowledged"))
+    before = state(table)
+    if which == "snapshot":
+        path.write_bytes(path.read_bytes().replace(b"violin", b"guitar"))
+    else:
+        journal = path.with_name("t.json.journal")
+        journal.write_bytes(journal.read_bytes().replace(b"acknowledged", b"acknowledged by hand"))
+    files = files_of(path)
+    for use in (lambda: table.add(said("x")), table.save, table.compact, table.close):
+        with pytest.raises(TableFileError, match=r"changed by someone else since it was loaded\. Load it again"):
+            use()
+            table.add(said("after closing"))
+        assert state(table) == before
+        assert files_of(path) == files
+    again = load(path)
+    assert [again[0].user, again[5].user] in (["guitar", "acknowledged"], ["violin", "acknowledged by hand"])
+    assert again.add(said("x")) == 6
+
+
+def files_of(path: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in path.parent.iterdir() if file.suffix != ".lock"}
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_a_vanished_folder_is_said_and_the_table_can_be_written_elsewhere(tmp_path, held):
+    folder = tmp_path / "kept here"
+    folder.mkdir()
+    table = saved(folder / "t.json")
+    if held:
+        table.add(said("acknowledged"))
+    before = state(table)
+    shutil.rmtree(folder)
+    for use in (lambda: table.add(said("x")), table.save, lambda: table.touch([0], at(9))):
+        with pytest.raises(TableFileError, match=r"is gone: it or its folder was moved or deleted.*table\.save\(path\)"):
+            use()
+        assert state(table) == before
+    assert not folder.exists()
+    table.save(tmp_path / "elsewhere.json")
+    assert state(load(tmp_path / "elsewhere.json")) == before
+    abandon(table)
+
+
 def test_a_closed_table_lets_others_in_and_can_be_used_on(path):
     first = saved(path)
     first.add(said("one"))
@@ -108,6 +154,35 @@ def test_b5_twenty_turns_at_once_give_twenty_rows(path):
         turns = asyncio.run(all_at_once())
     assert sorted(turn.row for turn in turns) == list(range(5, 25))
     assert state(load(path)) == state(table)
+
+
+def test_two_labs_over_one_table_share_its_lock(path):
+    table = saved(path)
+    labs = [ILSTMA(table, models=offline(EMBEDDER), clock=ManualClock.after(table)) for _ in range(2)]
+
+    async def all_at_once():
+        return await asyncio.gather(*(labs[n % 2].aask(f"Question number {n}?") for n in range(20)))
+
+    turns = asyncio.run(all_at_once())
+    assert sorted(turn.row for turn in turns) == list(range(5, 25))
+    assert all(table[turn.row].user == turn.question for turn in turns)
+    assert table.check() == ()
+    assert state(load(path)) == state(table)
+    last = max(turns, key=lambda turn: turn.row)
+    labs[int(last.question.split()[-1][:-1]) % 2].undo()
+    assert last.row not in table
+    assert state(load(path)) == state(table)
+
+
+def test_b6_a_second_lab_over_the_same_file_in_one_process_is_refused_and_loses_nothing(path):
+    first, second = (ILSTMA(t, models=offline(EMBEDDER), clock=ManualClock.after(t)) for t in (saved(path), load(path)))
+    assert first.ask("Mine?").row == 5
+    with pytest.raises(TableBusyError, match="in another table here"):
+        second.ask("Yours?")
+    assert second.turns == []
+    first.close()
+    again = ILSTMA(load(path), models=offline(EMBEDDER), clock=ManualClock.after(first.table))
+    assert again.ask("Yours?").row == 6
 
 
 _CHILD = """
