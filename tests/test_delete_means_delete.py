@@ -385,6 +385,20 @@ def test_a_table_in_memory_is_compacted_too():
     assert [text for text in strings_in(lab) if SECRET in text] == []
 
 
+def test_what_undo_remembers_of_a_turn_that_showed_nothing_of_it_goes_too():
+    table = table_of(4)
+    row = table.add(Dialogue(TOLD, "Noted.", DAY_0))
+    summary = table.set_summary(f"They said {SECRET}.", [row], DAY_0)
+    lab = find_system("constant")(table, models=offline(EMBEDDER), clock=ManualClock.after(table))
+    turn = lab.ask("I keep bees.")
+    table.delete(row)
+    table.compact()
+    assert lab.turns == [turn]
+    assert [text for text in strings_in(lab) if SECRET in text] == []
+    assert lab.undo() is turn
+    assert table.summary(summary.number).text == ""
+
+
 def test_a_lab_that_is_gone_is_not_kept_by_its_table():
     lab = stub_lab(4)
     table = lab.table
