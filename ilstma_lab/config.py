@@ -76,6 +76,8 @@ class Config:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Config:
         """Return the config that `to_dict` wrote; what is left out keeps its default. Raises InputError for what is unknown."""
+        if not isinstance(data, Mapping):
+            raise InputError(f"not a config: an object of parameters is needed (got {type(data).__name__})")
         try:
             config = _adapter().validate_python(dict(data))
         except (ValueError, TypeError) as error:

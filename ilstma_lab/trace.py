@@ -191,7 +191,9 @@ class Turn:
         """Return the turn that `to_json` wrote."""
         try:
             return cls.from_dict(json.loads(text))
-        except json.JSONDecodeError as error:
+        except FormatError:
+            raise
+        except (ValueError, RecursionError) as error:
             raise FormatError(f"not a turn: {error}") from None
 
     def __repr__(self) -> str:

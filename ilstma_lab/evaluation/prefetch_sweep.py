@@ -29,7 +29,8 @@ Curve = tuple[AnyStrength, AnyRetention]
 Progress = Callable[[int, int], None]
 
 _BATCH = 25
-_RESULT = frozenset({"key", "demands", "hits", "near", "issued", "useful", "tokens", "data_hash", "version"})
+_COUNTS = frozenset({"demands", "hits", "near", "issued", "useful", "tokens"})
+_WORDS = frozenset({"key", "data_hash", "version"})
 _BEGINNING = '{"key": "'  # of every line, so of a torn one too
 
 
@@ -153,15 +154,19 @@ def _read(path: str | Path | None) -> dict[str, dict[str, Any]]:
     try:
         whole, newline, torn = Path(path).read_text(encoding="utf-8").rpartition("\n")
         rows = {row["key"]: row for row in map(json.loads, filter(None, whole.split("\n")))}
-        if not all(row.keys() >= _RESULT for row in rows.values()) or not (
+        if not all(_is_result(row) for row in rows.values()) or not (
             torn == "" or _BEGINNING.startswith(torn[: len(_BEGINNING)])
         ):
             raise ValueError
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FormatError(f"{path} does not hold the results of a sweep: give another path; nothing was written") from None
     if torn:
         Path(path).write_text(whole + newline, encoding="utf-8", newline="\n")
     return rows
+
+
+def _is_result(row: dict[str, Any]) -> bool:
+    return all(type(row[name]) is int and row[name] >= 0 for name in _COUNTS) and all(isinstance(row[n], str) for n in _WORDS)
 
 
 def _append(path: str | Path | None, row: dict[str, Any]) -> None:

@@ -53,10 +53,10 @@ class RecordStore:
             return []
         try:
             head, *lines = [json.loads(line) for line in whole.decode("utf-8").split("\n")]
-            if head.get("format") != FORMAT:
+            if head.get("format") != FORMAT or not isinstance(head.get("fingerprint"), dict):
                 raise ValueError("the first line is of another format")
             records = [Record.from_dict(line) for line in lines]
-        except (ValueError, AttributeError, IndexError) as error:
+        except (ValueError, AttributeError, IndexError, RecursionError) as error:
             raise FormatError(f"{self.path} does not hold records of systems: give another file ({error})") from None
         _compare(self.path, head["fingerprint"], fingerprint)
         self.torn = bool(torn)

@@ -153,8 +153,8 @@ class Contents:
         for row in indices(event["rows"]):
             if columns.position(row) is None:  # deleted since the turn began
                 continue
-            self.recalls.append(RecallRecord(row, at, event.get("question", ""), hit=bool(event["deferred"])))
-            count, last = self.waiting.pop(row, (0, 0))
+            self.recalls.append(RecallRecord(row, at, clean_text(event.get("question", "")), hit=bool(event["deferred"])))
+            count, last = self.waiting.pop(row, (0, to_microseconds(at)))
             change = (min(count + 1, MOST_RECALLS), max(last, to_microseconds(at)))
             if event["deferred"]:
                 self.waiting[row] = change

@@ -72,7 +72,8 @@ def to_moment(value: Any) -> datetime:
         if instant.tzinfo is None:
             return instant.replace(tzinfo=UTC)
         instant.astimezone(UTC)  # raises where UTC has no such year
-        return instant
+        # a fixed offset: Python compares moments of one ZoneInfo by their wall clocks, wrongly where an hour stands twice
+        return instant.replace(tzinfo=timezone(instant.utcoffset()), fold=0)
     except (ValueError, TypeError, OverflowError):
         raise InputError(
             f"not a point in time: {reprlib.repr(value)}. Give a datetime or an ISO 8601 string such as 2024-01-31T18:05+01:00."

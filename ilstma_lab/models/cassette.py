@@ -127,12 +127,17 @@ class Cassette:
             lines = path.read_text(encoding="utf-8-sig").split("\n")
         except FileNotFoundError:
             raise InputError(f'no cassette at {path}: check the path, or record one with mode="record"') from None
+        except OSError as error:
+            raise InputError(f"cannot read the cassette {path}: {error.strerror or error}") from None
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise FormatError(f"{path}, line {line} is not UTF-8: a cassette is a JSON Lines file; record again") from None
         for number, line in enumerate(lines, 1):
             if line.strip():
                 try:
                     kept = json.loads(line)
-                    self._replies[kept["key"]] = {name: kept[name] for name in _KEPT}
-                except (ValueError, KeyError, TypeError):
+                    self._replies[kept["key"]] = _checked({name: kept[name] for name in _KEPT})
+                except (ValueError, KeyError, TypeError, RecursionError):
                     raise FormatError(f"{path}, line {number} is not a recorded reply: remove the line or record again") from None
 
 
@@ -185,3 +190,12 @@ def _key(call: Call) -> str:
 
 def _kept(call: Call) -> dict[str, Any]:
     return {name: value for name, value in asdict(call).items() if name in _KEPT}
+
+
+def _checked(kept: dict[str, Any]) -> dict[str, Any]:
+    """Return what is kept of a reply. Raises ValueError where a part is of another kind."""
+    texts = all(isinstance(kept[name], str) for name in ("purpose", "model", "reply"))
+    counts = all(type(kept[name]) is int and kept[name] >= 0 for name in ("prompt_tokens", "reply_tokens", "cached_tokens"))
+    if not (texts and counts and 0 <= kept["seconds"] < float("inf") and isinstance(kept["estimated"], bool)):
+        raise ValueError("not a reply")
+    return kept

@@ -54,7 +54,7 @@ def named_days(text: str, asked_on: date) -> frozenset[date]:
     ['2026-04-02']
     """
     found = {*_absolute(text.casefold(), asked_on), *_relative(text.casefold(), asked_on)}
-    return frozenset(day for day in found if day <= asked_on)
+    return frozenset(day for day in found if day is not None and day <= asked_on)
 
 
 def _absolute(text: str, asked_on: date) -> Iterator[date]:
@@ -72,22 +72,29 @@ def _absolute(text: str, asked_on: date) -> Iterator[date]:
             yield [day for day in days if day.weekday() == _WEEKDAYS.index(weekday)][_NTH[which]]
 
 
-def _relative(text: str, asked_on: date) -> Iterator[date]:
+def _relative(text: str, asked_on: date) -> Iterator[date | None]:
     for pattern, back in _NEAR:
         if pattern.search(text):
-            yield asked_on - timedelta(back)
+            yield _days_before(asked_on, back)
     for count, unit in [*_AGO.findall(text), *_AGO_ZH.findall(text)]:
-        yield asked_on - timedelta(_number(count) * (1 if unit in ("day", "天") else 7))
+        yield _days_before(asked_on, _number(count) * (1 if unit in ("day", "天") else 7))
     for weekday in _LAST_WEEKDAY.findall(text):
-        yield asked_on - timedelta((asked_on.weekday() - _WEEKDAYS.index(weekday)) % 7 or 7)
+        yield _days_before(asked_on, (asked_on.weekday() - _WEEKDAYS.index(weekday)) % 7 or 7)
     for week, weekday in _WEEKDAY_ZH.findall(text):
-        monday = asked_on - timedelta(asked_on.weekday() + {"上上": 14, "上": 7}.get(week, 0))
-        yield monday + timedelta("一二三四五六日".index(weekday.replace("天", "日")))
+        monday = asked_on.weekday() + {"上上": 14, "上": 7}.get(week, 0)
+        yield _days_before(asked_on, monday - "一二三四五六日".index(weekday.replace("天", "日")))
+
+
+def _days_before(day: date, days: int) -> date | None:
+    try:
+        return day - timedelta(days)
+    except OverflowError:  # before the year 1, or after 9999
+        return None
 
 
 def _on(month: int, day: int, year: str, asked_on: date) -> Iterator[date]:
     """Yield the date if there is one: in `year`, or else in the year that brings it nearest before `asked_on`."""
-    for candidate in [int(year)] if year else [asked_on.year, asked_on.year - 1]:
+    for candidate in [int(year)] if year else range(asked_on.year, asked_on.year - 9, -1):  # a leap day may lie 8 years back
         try:
             named = date(candidate, month, day)
         except ValueError:

@@ -48,7 +48,7 @@ def turns_of(text: str) -> list[Turn]:
     """Return the turns of an exported chat, to be played or compared. Raises FormatError for anything else."""
     try:
         data = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"not an exported chat: {error}") from None
     known = isinstance(data, Mapping) and data.get("format") == FORMAT and isinstance(data.get("turns"), list)
     if not known or data.get("version") != VERSION:

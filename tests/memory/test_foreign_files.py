@@ -372,7 +372,6 @@ def test_f2_b11_what_loads_can_be_used_and_saved(frozen, document, place, value)
         used_and_saved(table)
 
 
-@pytest.mark.xfail(strict=True, reason="the question of a touch is not cleaned where a journal is replayed: no fold can write it")
 def test_f2_half_a_surrogate_pair_in_a_journals_question_is_replaced(frozen, document):
     event = {"op": "touch", "rows": [1], "at": "2024-05-01", "question": "hi \ud83d", "deferred": False}
     with open(frozen.with_name("v1.json.journal"), "ab") as out:
