@@ -5,6 +5,7 @@ from ilstma_lab.widgets.chat import ChatLab
 from ilstma_lab.widgets.curve_picker import CurvePicker
 from ilstma_lab.widgets.explorable import Explorable
 from ilstma_lab.widgets.fit_lab import FitLab
+from ilstma_lab.widgets.forgetting_bank import ForgettingBank
 from ilstma_lab.widgets.hand_grader import HandGrader
 from ilstma_lab.widgets.inspector import TableInspector
 from ilstma_lab.widgets.light_figure import LightFigure
@@ -24,6 +25,7 @@ __all__ = [
     "CurvePicker",
     "Explorable",
     "FitLab",
+    "ForgettingBank",
     "HandGrader",
     "LightFigure",
     "Player",
