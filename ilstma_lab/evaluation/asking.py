@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ilstma_lab.clock import ManualClock
 from ilstma_lab.errors import ModelError
 from ilstma_lab.evaluation.datasets import RecallQuestion, Topic
-from ilstma_lab.evaluation.records import Record, graded, rank_of, ranked_sources, sources
+from ilstma_lab.evaluation.records import Record, graded, rank_of, ranked_sources, shown_rows, sources
 from ilstma_lab.evaluation.rehearsed import Rehearsed
 from ilstma_lab.evaluation.retrieved import retrieve_accuracy
 from ilstma_lab.lab import Lab
@@ -77,7 +77,8 @@ class Asking:
         if turn.failure:
             failure = f"{turn.failure.kind}: {turn.failure.message}"
             return next(self._failed(system, repeat, topic, [question], failure, retrieves=lab.retrieves))
-        recalled = sources(turn.recalled, lab.table) if lab.retrieves else None
+        recalled = sources(shown_rows(turn), lab.table) if lab.retrieves else None
+        written_of = sources(turn.recalled, lab.table)
         branch = turn.recall.branch_a if turn.recall else None
         named = sources([branch.named], lab.table) if branch and branch.named is not None else ()
         found = lab.retrieves and question.finds
@@ -94,7 +95,7 @@ class Asking:
             a_alone=retrieve_accuracy(question, named, dialogues=topic.dialogues) if branch and branch.chunks else None,
             rank=rank_of(question, ranked_sources(turn, lab.table)) if found else None,
             hit=turn.hit if turn.step(2) else None,
-            retrieve=retrieve_accuracy(question, recalled, dialogues=topic.dialogues) if found else None,
+            retrieve=retrieve_accuracy(question, recalled, written_of=written_of, dialogues=topic.dialogues) if found else None,
             seconds=turn.seconds,
             seconds_after=turn.seconds_after,
             prompt_tokens=sum(call.prompt_tokens for call in calls),

@@ -72,7 +72,13 @@ class Record:
 def ranked_sources(turn: Turn, table: MemoryTable) -> tuple[str, ...]:
     """Return the rows in the order in which the turn found them: branch B's ranking, else what it recalled."""
     ranked = [candidate.index for candidate in turn.recall.branch_b.candidates] if turn.recall else []
-    return sources(ranked or turn.recalled, table)
+    return sources(ranked or shown_rows(turn), table)
+
+
+def shown_rows(turn: Turn) -> tuple[int, ...]:
+    """Return the recalled rows whose own words stood before the model, best first; not those that a text was written of."""
+    shown = {row for view in turn.answered_from for row in view.rows}
+    return tuple(row for row in turn.recalled if row in shown)
 
 
 def sources(rows: Sequence[int], table: MemoryTable) -> tuple[str, ...]:

@@ -32,9 +32,13 @@ def near_rows(question: RecallQuestion, dialogues: Sequence[Dialogue]) -> frozen
     return frozenset(row.source for place, row in enumerate(rows) if place in beside or row.at.date() in days)
 
 
-def retrieve_accuracy(question: RecallQuestion, recalled: Sequence[str], *, dialogues: Sequence[Dialogue]) -> float | None:
+def retrieve_accuracy(
+    question: RecallQuestion, recalled: Sequence[str], *, dialogues: Sequence[Dialogue], written_of: Sequence[str] = ()
+) -> float | None:
     """Return 1 where a gold row is among the recalled sources, .5 where a row near one is (`near_rows`), else 0.
 
+    `written_of` are rows of which a summary was recalled in their place: a gold row among them counts .5, for its words may or
+    may not be in it.
     None where the question has no gold: there is no row to find. With branch A's row alone as `recalled` this is ILSTMA's
     Recall Accuracy.
 
@@ -45,7 +49,7 @@ def retrieve_accuracy(question: RecallQuestion, recalled: Sequence[str], *, dial
         return None
     if not question.finds.isdisjoint(recalled):
         return 1.0
-    return 0.0 if near_rows(question, dialogues).isdisjoint(recalled) else 0.5
+    return 0.0 if near_rows(question, dialogues).isdisjoint([*recalled, *written_of]) else 0.5
 
 
 def memorybank_retrieval(question: RecallQuestion, recalled: Sequence[str]) -> float | None:

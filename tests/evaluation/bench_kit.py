@@ -65,7 +65,9 @@ class Plain(Lab):
 class PlainTurn(RunningTurn):
     def reach_answer(self):
         self.recalled = (0,)
+        self.memory.fill_relevant(self.recalled)
         with self.record.step(9):
+            self.answered_from = self.memory.views()
             self.answer = self.lab.config.answer
 
     def finish(self):

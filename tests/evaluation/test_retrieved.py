@@ -104,3 +104,11 @@ def test_every_question_gives_out_the_same(rows):
 def test_ranking_needs_two_models_on_the_same_questions(graded):
     with pytest.raises(InputError, match="two base models"):
         ranking_scores(graded)
+
+
+def test_a_text_written_of_the_gold_row_counts_half():
+    days = [Dialogue(f"row {day}", "", DAY_0 + timedelta(days=day), f"r{day}") for day in range(6)]
+    wanted = RecallQuestion("q", "?", DAY_0 + timedelta(days=9), gold=("r0",))
+    assert retrieve_accuracy(wanted, ["r5"], dialogues=days) == 0
+    assert retrieve_accuracy(wanted, ["r5"], dialogues=days, written_of=["r0", "r5"]) == 0.5
+    assert retrieve_accuracy(wanted, ["r5", "r0"], dialogues=days, written_of=["r0"]) == 1
