@@ -14,6 +14,7 @@ TITLES: Mapping[str, str] = MappingProxyType(
         "ilstma": "ILSTMA",
         "ilstma_measured": "ILSTMA (measured)",
         "memorybank": "MemoryBank",
+        "memorybank_question": "MemoryBank (question)",
         "scm": "SCM",
         "memochat": "MemoChat",
         "chatrsum": "ChatRsum",

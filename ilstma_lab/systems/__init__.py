@@ -17,6 +17,7 @@ SYSTEMS: Mapping[str, str] = MappingProxyType(
         "ilstma": "ilstma_lab.engine:ILSTMA",
         "ilstma_measured": "ilstma_lab.systems.presets:measured_ilstma",
         "memorybank": "ilstma_lab.systems.memorybank:MemoryBank",
+        "memorybank_question": "ilstma_lab.systems.presets:question_memorybank",
         "scm": "ilstma_lab.systems.scm:SCM",
         "memochat": "ilstma_lab.systems.memochat:MemoChat",
         "chatrsum": "ilstma_lab.systems.chatrsum:ChatRsum",
