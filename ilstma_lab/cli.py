@@ -1,6 +1,7 @@
 """The command line: `ilstma-lab demo | ask | chat | import | evaluate | lab | app | doctor`.
 
 Exit codes: 0 done; 1 the kit's own error, printed as one line, or trouble that the doctor found; 2 wrong usage; 130 Ctrl-C.
+`doctor FILE`: 0 the table is whole, 1 it was repaired or can be, 2 it cannot be repaired.
 """
 
 from __future__ import annotations
@@ -95,6 +96,9 @@ def build_parser() -> argparse.ArgumentParser:
     imports.add_argument("--conversation", metavar="NAME", help="which one, where the file holds several")
     imports.add_argument("--format", metavar="NAME", help="the file's format (default: known from its content)")
     imports.add_argument("--user", metavar="NAME", help="whose turns are the user's, in a chat between people")
+    imports.add_argument(
+        "--drop-repeats", action="store_true", help="leave out what an earlier dialogue says word for word"
+    )
     imports.add_argument("--day-first", action=argparse.BooleanOptionalAction, help="31/12 or 12/31, where a chat leaves it open")
     imports.add_argument("--topic", metavar="NAME", help="the table's topic (default: the conversation's name)")
     imports.add_argument("--force", action="store_true", help="replace FILE if it exists; the old one stays as FILE.bak")
@@ -110,7 +114,14 @@ def build_parser() -> argparse.ArgumentParser:
     app.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
     app.set_defaults(run=_app)
 
-    doctor = commands.add_parser("doctor", help="look at the installation, the models, the widgets, and name the cures")
+    doctor = commands.add_parser(
+        "doctor",
+        help="look at the installation, or at a memory table's files, and name the cures",
+        description="Without FILE: the installation, the models, the widgets. With FILE: a memory table's snapshot, journal, "
+        "backup, caches and lock; exit code 0 whole, 1 repaired or repairable, 2 not repairable.",
+    )
+    doctor.add_argument("file", nargs="?", metavar="FILE", help="look at this memory table's files alone")
+    doctor.add_argument("--repair", action="store_true", help="put FILE right; what was damaged is kept beside it as .damagedN")
     doctor.add_argument("--table", metavar="FILE", help="look at this memory table too")
     doctor.set_defaults(run=_doctor)
 
@@ -161,11 +172,28 @@ def _app(args: argparse.Namespace) -> int:
 
 
 def _doctor(args: argparse.Namespace) -> int:
+    if args.file:
+        return _doctor_file(args)
+    if args.repair:
+        raise InputError("--repair needs the table's FILE: ilstma-lab doctor FILE --repair")
     from ilstma_lab.doctor import diagnose, render, to_json
 
     findings = diagnose(args.table)
     print(to_json(findings) if args.json else printable(render(findings)))
     return 1 if any(finding.state == "bad" for finding in findings) else 0
+
+
+def _doctor_file(args: argparse.Namespace) -> int:
+    from ilstma_lab.doctor_file import HOPELESS, look_at_file, repair_file
+    from ilstma_lab.errors import TableFileError
+
+    try:
+        checkup = repair_file(args.file) if args.repair else look_at_file(args.file)
+    except TableFileError as error:  # held elsewhere, or a disk that cannot be written to
+        say(f"ilstma-lab: {' '.join(str(error).split())}")
+        return HOPELESS
+    print(checkup.to_json() if args.json else printable(str(checkup)))
+    return checkup.code
 
 
 # -- arguments ---------------------------------------------------------------------------------------------------------

@@ -95,6 +95,7 @@ def _read(args: Namespace) -> Imported:
             format=args.format,
             user=args.user,
             day_first=args.day_first,
+            drop_repeats=args.drop_repeats,
             progress=progress,
         )
     if not dialogues:

@@ -9,6 +9,7 @@ from ilstma_lab.importers.content import Content
 from ilstma_lab.importers.conversation import choose, labels
 from ilstma_lab.importers.detect import FORMATS, detect
 from ilstma_lab.importers.job import Imported, Job, Progress
+from ilstma_lab.importers.repeats import without_repeats
 
 __all__ = ["FORMATS", "Imported", "conversations", "load_dialogues"]
 
@@ -20,13 +21,15 @@ def load_dialogues(
     format: str | None = None,
     user: str | None = None,
     day_first: bool | None = None,
+    drop_repeats: bool = False,
     progress: Progress | None = None,
 ) -> Imported:
     """Return the dialogues of one conversation, oldest first: a list with `notes`, `format`, `conversation`, `synthetic_times`.
 
     `conversation` names one by name or id where the file holds several. The format is known from the content; `format` (a key of
     `FORMATS`) forces one. `user` names the speaker whose turns are the user's, in chats between people (default: the first).
-    `day_first` tells 31/12 from 12/31 where a WhatsApp chat leaves it open. `progress(done, total)` is called now and then.
+    `day_first` tells 31/12 from 12/31 where a WhatsApp chat leaves it open. `drop_repeats` leaves out what an earlier dialogue
+    said word for word, as where a chat was exported twice. `progress(done, total)` is called now and then.
 
     Times without a zone are read as UTC. Nothing is dropped in silence: the notes count what was skipped and say what was
     assumed.
@@ -50,7 +53,8 @@ def load_dialogues(
     if day_first is not None and chosen.name != "whatsapp":
         job.note(f"day_first is not used: dates of {chosen.name} are clear")
     chosen.read(found.body, job)
-    return job.finish(chosen.name)
+    dialogues = job.finish(chosen.name)
+    return without_repeats(dialogues) if drop_repeats else dialogues
 
 
 def conversations(path: str | PathLike[str], *, format: str | None = None) -> list[str]:
