@@ -1,4 +1,4 @@
-"""Faults that users of such software reported and that no test beside the parts concerned has: what cannot occur here, and why."""
+"""Reported faults that have no test beside the parts concerned: what cannot occur here, and why."""
 
 from __future__ import annotations
 
