@@ -65,17 +65,19 @@ def kept_spec(
         data.append(line(x, mean, name=f"{name}, mean", uid=_uid(name), color=ROLES[role], width=width, dash=dash))
     if counted is not None:
         data.append(dots(x, counted, f"{chosen}, counted", uid="dot-counted", color=GREY, size=5))
-    data.append(line([day, day], [0, n], uid="ink-day", color=GREY, width=1))
-    data += _labels(means, chosen, days, n)
+    top = max(1.0, *(float(mean.max()) for mean in (*means.values(), high, counted if counted is not None else high)))
+    data.append(line([day, day], [0, top], uid="ink-day", color=GREY, width=1))
+    data += _labels(means, chosen, days, top)
     at = {name: _number(mean[day]) for name, mean in means.items()}
+    when = f"After {count(day, 'day')}" if day else "At first"
     frame = layout(
-        f"After {count(day, 'day')} {_said(chosen)} keeps {at[chosen]} of {n} on average",
+        f"{when} {_said(chosen)} keeps {at[chosen]} of {n} on average",
         f"pieces kept by days from {since}; lines: means, shaded: 95 % of draws" + ("" if counted is None else ", dots: counted"),
         f"Of {count(n, 'piece')}, kept on average on day {day}: {', '.join(f'{name} {much}' for name, much in at.items())}.",
         height=250,
         margin={"l": 36, "r": 12, "t": 8, "b": 30},
         xaxis={"range": [0, 1.24 * days], "tickvals": _ticks(days), "showgrid": False},
-        yaxis={"range": [-0.03 * n, 1.04 * n], "nticks": 6},
+        yaxis={"range": [-0.03 * top, 1.06 * top], "nticks": 6},
         names=("day", "pieces"),
     )
     return {"data": data, "layout": frame}
@@ -131,11 +133,11 @@ def band(chances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (below < 0.025).sum(axis=1), (below < 0.975).sum(axis=1)
 
 
-def _labels(means: Mapping[str, np.ndarray], chosen: str, days: int, n: int) -> list[dict]:
+def _labels(means: Mapping[str, np.ndarray], chosen: str, days: int, top: float) -> list[dict]:
     """The forms' names at the right, clear of each other, led there from the ends of their lines."""
     names = sorted(means, key=lambda name: means[name][-1])
     ends = np.array([means[name][-1] for name in names])
-    places = spread(ends, 0.085 * n)
+    places = spread(ends, 0.085 * top)
     leaders = line(
         [days, 1.03 * days, None] * len(names), np.c_[ends, places, places].ravel(), uid="leaders", color=GREY, width=0.7
     )

@@ -33,9 +33,9 @@ _WORDS = {"Paper": "paper", "Inverted S": "inverted S", "Redrawn": "redrawn", "P
 class BankParameters:
     """The form, the clock, and recalls added to each piece; hidden: the piece whose draw is shown (-1: the last)."""
 
-    form: str = choice("paper", _WORDS, label="Form of forgetting")
+    form: str = choice("paper", _WORDS, label="Form of forgetting", dropdown=True)
     days: int = slider(0, 0, DAYS, 1, label="Clock", about="from today on", unit="days")
-    recalls: int = slider(0, 0, 9, 1, label="Recalls added", about="as if it had been", unit="recalls")
+    recalls: int = slider(0, 0, 9, 1, label="Recalls added", about="to each piece", unit="recalls")
     piece: int = slider(
         -1, -1, _MOST, 1, label="Piece whose draw is shown", shown=False, meaning="the place of a piece, or -1 for the last"
     )
