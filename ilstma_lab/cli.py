@@ -96,9 +96,7 @@ def build_parser() -> argparse.ArgumentParser:
     imports.add_argument("--conversation", metavar="NAME", help="which one, where the file holds several")
     imports.add_argument("--format", metavar="NAME", help="the file's format (default: known from its content)")
     imports.add_argument("--user", metavar="NAME", help="whose turns are the user's, in a chat between people")
-    imports.add_argument(
-        "--drop-repeats", action="store_true", help="leave out what an earlier dialogue says word for word"
-    )
+    imports.add_argument("--drop-repeats", action="store_true", help="leave out what an earlier dialogue says word for word")
     imports.add_argument("--day-first", action=argparse.BooleanOptionalAction, help="31/12 or 12/31, where a chat leaves it open")
     imports.add_argument("--topic", metavar="NAME", help="the table's topic (default: the conversation's name)")
     imports.add_argument("--force", action="store_true", help="replace FILE if it exists; the old one stays as FILE.bak")

@@ -51,7 +51,9 @@ def diagnose(table_path: str | os.PathLike[str] | None = None, *, endpoint: bool
     findings = [check_python(), *check_packages(), check_files(), check_embedder(), check_faiss(), *check_widgets()]
     findings += [check_endpoint(reach=endpoint), check_folder(folder)]
     if table_path is not None:
-        findings.append(check_table(table_path))
+        from ilstma_lab.doctor_file import look_at_file
+
+        findings += look_at_file(table_path).findings
     return findings
 
 
@@ -228,51 +230,6 @@ def _reach(shown: str, url: str, key: str, seconds: float) -> Finding:
         return Finding(
             "endpoint", "warn", f"{shown} answers, but not as an OpenAI-compatible endpoint ({type(error).__name__})", cure
         )
-
-
-# -- a table's file ----------------------------------------------------------------------------------------------------
-
-
-def check_table(path: str | os.PathLike[str]) -> Finding:
-    """Return the health of a table's file: whole, free to write, of the default embedder. It is read, never mended."""
-    from ilstma_lab.memory.storage import TableFile
-    from ilstma_lab.models import default_embedder
-
-    file = TableFile(path)
-    name = f"table {file.path.name}"
-    try:
-        stored = file.read()
-    except (IlstmaError, OSError) as error:
-        cure = "Look beside it for a .bak or .damaged file, or make it anew from the dialogues: ilstma-lab import SOURCE -o FILE"
-        return Finding(name, "bad", str(error), cure)
-    size = f"{len(stored.sections['entries'])} rows, then {len(stored.journal)} commits in the journal"
-    if stored.notes:
-        cure = "Nothing to do: the next change to the table puts it right, and keeps what was damaged aside."
-        return Finding(name, "warn", f"{size}; {'; '.join(stored.notes)}", cure)
-    if _is_held(file.path.with_name(file.path.name + ".lock")):
-        cure = "Close the other one (table.close(), or shut its kernel down) before you change the table here; reading works."
-        return Finding(name, "warn", f"{size}; open for writing elsewhere", cure)
-    default, made_with = default_embedder(), (stored.head.get("embedder"), stored.head.get("dim"))
-    detail = f"{size}; made with {made_with[0]} ({made_with[1]} dimensions)"
-    if made_with != (default.name, default.dim):
-        cure = "Give the same embedder, or embed anew: MemoryTable.load(path, reembed=True)"
-        return Finding(name, "warn", f"{detail}, the default is {default.name} ({default.dim} dimensions)", cure)
-    return Finding(name, "ok", detail)
-
-
-def _is_held(lock: Path) -> bool:
-    """Tell whether another process holds the lock; a lock file that is not there is not made."""
-    if not lock.exists():
-        return False
-    from filelock import FileLock, Timeout
-
-    try:
-        with FileLock(lock, timeout=0):
-            return False
-    except Timeout:
-        return True
-    except OSError:  # in a folder that cannot be written to nobody can hold it
-        return False
 
 
 # -- small helpers -----------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def read_snapshot(path: Path) -> tuple[dict[str, Any], dict[str, Collection[dict
 
     Raises ForeignFileError where the file is of another kind or newer, FormatError where it is empty, cut or damaged.
     """
-    document = _document(path)
+    document = read_document(path)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ForeignFileError(
             f"{path.name} is not a memory table. To read a conversation in another format use load_dialogues({path.name!r})."
@@ -89,7 +89,8 @@ def _version(file: BinaryIO) -> tuple[int, int, int]:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _document(path: Path) -> Any:
+def read_document(path: Path) -> Any:
+    """Return a file's JSON value, of whatever kind. Raises FormatError where it is none."""
     with open(path, "rb") as file:
         try:
             return _by_lines(file)

@@ -24,6 +24,8 @@ from ilstma_lab.memory.snapshot import ForeignFileError, read_snapshot, snapshot
 from ilstma_lab.memory.values import LIMIT, whole
 
 _READS = 5
+TORN = "was torn before it was acknowledged, and was dropped"
+OTHERS = "belong to another table that had this name, and were left out"
 
 
 @dataclass
@@ -48,6 +50,8 @@ class TableFile:
         self.backup = self._beside(".bak")
         self.old_journal = self._beside(".journal.bak")
         self.vectors = self._beside(".vectors.npy")
+        self.chunks = self._beside(".chunks.npy")
+        self.lock = self._beside(".lock")
         self.series = secrets.token_hex(8)
         self.needs_mending = False
         self._lock = None
@@ -113,7 +117,7 @@ class TableFile:
         if path == self.journal:
             self._journal_end = whole
         if whole < len(data):
-            notes.append(f"the last line of {path.name} was torn before it was acknowledged, and was dropped")
+            notes.append(f"the last line of {path.name} {TORN}")
         records, others = [], 0
         for number, line in enumerate(data[:whole].split(b"\n")[:-1], 1):
             try:
@@ -127,7 +131,7 @@ class TableFile:
             else:
                 others += 1
         if others:
-            notes.append(f"{others} lines of {path.name} belong to another table that had this name, and were left out")
+            notes.append(f"{others} lines of {path.name} {OTHERS}")
         return records
 
     # -- the lock --------------------------------------------------------------------------------------------------
@@ -149,7 +153,7 @@ class TableFile:
 
         if self._seen is not None and not self.path.parent.exists():  # taking the lock would make the folder again
             raise self._gone()
-        lock = FileLock(self._beside(".lock"), thread_local=False)  # asked in one thread, closed in another
+        lock = FileLock(self.lock, thread_local=False)  # asked in one thread, closed in another
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=wait_seconds)
@@ -286,7 +290,10 @@ class TableFile:
                 shutil.copy2(self.path, self._beside(".bak.tmp"))
                 os.replace(self._beside(".bak.tmp"), self.backup)
             self._close_journal()
-            if self.journal.exists():
+            if mending:  # a copy of its snapshot needs no journal
+                self.old_journal.unlink(missing_ok=True)
+                self.journal.unlink(missing_ok=True)
+            elif self.journal.exists():
                 os.replace(self.journal, self.old_journal)
             self._journal_end = 0
             if not keep_copies:
@@ -316,11 +323,9 @@ class TableFile:
     def forget_chunks(self) -> None:
         """Remove the cache of branch A's chunks beside the table."""
         try:
-            self._beside(".chunks.npy").unlink(missing_ok=True)
+            self.chunks.unlink(missing_ok=True)
         except OSError as error:
-            raise TableFileError(
-                f"cannot remove {self.path.name}.chunks.npy: {error.strerror or error}. Remove it by hand."
-            ) from None
+            raise TableFileError(f"cannot remove {self.chunks.name}: {error.strerror or error}. Remove it by hand.") from None
 
     def _back_up(self) -> None:
         if not self.path.exists():
@@ -333,18 +338,25 @@ class TableFile:
             shutil.copy2(self.path, aside)
         os.replace(aside, self.backup)
 
+    def keep_aside(self, file: Path) -> None:
+        """Copy one of the table's files, if it is there, to a name of its own, such as `emily.json.damaged1`."""
+        if file.exists():
+            shutil.copy2(file, _free_name(file))
+
+    def kept_aside(self) -> list[str]:
+        """Return the names of the damaged files that were kept."""
+        ours = re.compile(re.escape(self.path.name) + r"(\.bak|\.journal|\.journal\.bak)?\.damaged\d+")
+        return [file.name for file in self.path.parent.iterdir() if ours.fullmatch(file.name)]
+
     def _keep_damaged(self) -> None:
-        for bad in (self.path, self.journal):
-            if bad.exists():
-                shutil.copy2(bad, _free_name(bad))
+        self.keep_aside(self.path)
+        self.keep_aside(self.journal)
 
     def _remove_copies(self) -> None:
-        ours = re.compile(
-            re.escape(self.path.name)
-            + r"(\.bak|\.journal\.bak|(\.journal)?\.damaged\d+|(\.(bak|vectors\.npy|chunks\.npy))?\.tmp)"
-        )
+        aside = self.kept_aside()
+        ours = re.compile(re.escape(self.path.name) + r"(\.bak|\.journal\.bak|(\.(bak|vectors\.npy|chunks\.npy))?\.tmp)")
         for file in self.path.parent.iterdir():
-            if ours.fullmatch(file.name):
+            if ours.fullmatch(file.name) or file.name in aside:
                 file.unlink()
 
 

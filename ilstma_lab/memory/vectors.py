@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
+from ilstma_lab.errors import FormatError
 from ilstma_lab.memory.safely import replaced
 
 if TYPE_CHECKING:
     from ilstma_lab.protocols import Embedder
 
+MOST_DIMENSIONS = 8_192
 _BLOCK = 2_048
 _KEY_BYTES = 16
 
@@ -53,9 +55,35 @@ def read_vectors(path: Path, embedder: Embedder, texts: Sequence[str]) -> Iterat
     for at, text in enumerate(texts):
         wanted.setdefault(_key(embedder, text), []).append(at)
     for block in _blocks(path, embedder.dim):
+        block = block[_of_length_1(block["vector"])]
         for key, vector in zip(block["key"], block["vector"], strict=True):
             for at in wanted.pop(key.tobytes(), ()):
                 yield at, vector
+
+
+def look_at_vectors(path: Path) -> tuple[int, int, int]:
+    """Return how many vectors the header of a cache promises, how many are there and whole, and their dimension.
+
+    Raises FormatError where the file is no such cache, OSError where it cannot be opened.
+    """
+    with open(path, "rb") as file:
+        header = _header(file)
+    if header is None or not 0 < header[1] <= MOST_DIMENSIONS:
+        raise FormatError(f"{path.name} is no cache of vectors")
+    count, dim = header
+    vectors = (block["vector"] for block in _blocks(path, dim))
+    return count, sum(int((_of_length_1(some) | ~some.any(axis=1)).sum()) for some in vectors), dim
+
+
+def _header(file: BinaryIO) -> tuple[int, int] | None:
+    """Return the number of vectors and their dimension; None where the file is no such cache."""
+    try:
+        np.lib.format.read_magic(file)
+        (count,), _, dtype = np.lib.format.read_array_header_1_0(file)
+        (dim,) = dtype["vector"].shape
+        return (int(count), int(dim)) if dtype == _record(dim) else None
+    except Exception:  # a garbled header fails in numpy's parser, in many ways
+        return None
 
 
 def _blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
@@ -64,17 +92,14 @@ def _blocks(path: Path, dim: int) -> Iterator[np.ndarray]:
     except OSError:
         return
     with file:
-        try:
-            np.lib.format.read_magic(file)
-            (count,), _, dtype = np.lib.format.read_array_header_1_0(file)
-        except Exception:  # a garbled header fails in numpy's parser, in many ways
+        header, dtype = _header(file), _record(dim)
+        if header is None or header[1] != dim:
             return
-        if dtype != _record(dim):
-            return
+        count = header[0]
         for start in range(0, count, _BLOCK):
             data = file.read(min(_BLOCK, count - start) * dtype.itemsize)
             block = np.frombuffer(data[: len(data) // dtype.itemsize * dtype.itemsize], dtype)
-            yield block[_of_length_1(block["vector"])]
+            yield block
             if len(block) < min(_BLOCK, count - start):  # cut, whatever its header says
                 return
 
