@@ -18,6 +18,7 @@ from ilstma_lab.memory.vectors import look_at_vectors
 
 WHOLE, REPAIRABLE, HOPELESS = 0, 1, 2
 _MOST_SENTENCES = 10
+_SEE = "The table's own line says what to do."
 
 
 @dataclass(frozen=True)
@@ -99,14 +100,14 @@ def _looked_at(
 ) -> Finding:
     """Return what `look` tells of a file: a state and what was seen; or that it is not there."""
     if not path.exists():
-        return Finding(name, missing, f"{path.name} is not there" if missing != "ok" else none, "")
+        return Finding(name, "ok", none) if missing == "ok" else Finding(name, missing, f"{path.name} is not there", _SEE)
     try:
         state, detail = look(path)
     except FormatError as error:
-        return Finding(name, "bad", str(error))
+        return Finding(name, "bad", str(error), _SEE)
     except OSError as error:
-        return Finding(name, "bad", f"{path.name} cannot be read: {error.strerror or error}")
-    return Finding(name, state, f"{path.name}: {detail}")
+        return Finding(name, "bad", f"{path.name} cannot be read: {error.strerror or error}", _SEE)
+    return Finding(name, state, f"{path.name}: {detail}", "" if state == "ok" else _SEE)
 
 
 def _snapshot(path: Path) -> tuple[str, str]:
@@ -156,7 +157,7 @@ def _embedder(file: TableFile) -> Finding:
     try:
         head = file.read().head
     except IlstmaError:
-        return Finding("made with", "warn", "unknown: the snapshot cannot be read")
+        return Finding("made with", "warn", "unknown: the snapshot cannot be read", _SEE)
     default, name, dim = default_embedder(), head.get("embedder"), head.get("dim")
     if (name, dim) == (default.name, default.dim):
         return Finding("made with", "ok", f"{name}, {dim} dimensions: the default embedder")

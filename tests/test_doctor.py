@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ilstma_lab import doctor, models
+from ilstma_lab import cli, doctor, doctor_file, models
 from ilstma_lab.doctor import Finding
 from ilstma_lab.memory import storage
 
@@ -213,69 +213,175 @@ def test_a_dead_endpoint_is_found_and_can_be_left_alone(monkeypatch: pytest.Monk
 def table(tmp_path: Path, small_embedder: None) -> Path:
     path = tmp_path / "emily.json"
     head = {"topic": "", "embedder": "small", "dim": 2, "next_index": 1, "seq": 1}
-    row = {"index": 0, "user": "hello", "assistant": "good day"}
+    row = {"index": 0, "user": "hello", "assistant": "good day", "created": "2024-01-01"}
+    row |= {"last_recall": "2024-01-01", "recall_times": 1}
     path.write_text("".join(storage.snapshot_lines(head, {"summaries": [], "entries": [row], "recalls": []})), encoding="utf-8")
     return path
 
 
 def state_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".lock"}
 
 
-def test_a_sound_table_is_said_to_be_so_and_left_as_it_was(table: Path):
+def looked_at(table: Path) -> tuple[int, dict[str, Finding]]:
+    """Look at a table's files, which changes none of them; return the exit code and the findings by name."""
     before = state_of(table.parent)
-    finding = doctor.check_table(table)
-    assert finding.state == "ok", finding
-    assert "1 rows" in finding.detail
+    checkup = doctor_file.look_at_file(table)
     assert state_of(table.parent) == before
+    assert str(checkup).isprintable() or "\n" in str(checkup)
+    assert json.loads(checkup.to_json())["code"] == checkup.code
+    return checkup.code, {finding.name: finding for finding in checkup.findings}
+
+
+def test_a_sound_table_is_said_to_be_so_part_by_part(table: Path):
+    code, found = looked_at(table)
+    assert code == 0
+    assert {finding.state for finding in found.values()} == {"ok"}, found
+    assert list(found) == [
+        "table emily.json",
+        "snapshot",
+        "journal",
+        "backup",
+        "its journal",
+        "vector cache",
+        "chunk cache",
+        "lock",
+        "made with",
+    ]
+    assert "1 rows" in found["table emily.json"].detail
 
 
 @pytest.mark.parametrize("content", [b"", b'{"format": "ilstma-ta', b'{"other": 1}', b"\xff\xfe\x00"])
 def test_b2_half_and_foreign_files_are_found_and_left_as_they_were(table: Path, content: bytes):
     table.write_bytes(content)
-    finding = doctor.check_table(table)
-    assert finding.state == "bad"
-    assert "emily.json" in finding.detail
-    assert finding.cure
+    code, found = looked_at(table)
+    assert (code, found["table emily.json"].state, found["snapshot"].state) == (2, "bad", "bad")
+    assert "emily.json" in found["table emily.json"].detail
+    assert found["table emily.json"].cure
+    checkup = doctor_file.repair_file(table)
+    assert (checkup.code, checkup.done) == (2, [])
     assert state_of(table.parent) == {"emily.json": content}
 
 
-def test_b2_a_damaged_table_with_its_backup_is_found(table: Path):
-    table.with_name("emily.json.bak").write_bytes(table.read_bytes())
-    table.write_bytes(b"")
-    before = state_of(table.parent)
-    assert doctor.check_table(table).state == "warn"
-    assert state_of(table.parent) == before
+def test_b2_a_damaged_table_with_its_backup_is_repaired_when_asked(table: Path):
+    whole = table.read_bytes()
+    table.with_name("emily.json.bak").write_bytes(whole)
+    table.write_bytes(whole[:90])
+    code, found = looked_at(table)
+    assert (code, found["snapshot"].state, found["backup"].state) == (1, "bad", "ok")
+    assert "--repair   (from emily.json.bak: 1 rows, 0 summaries, 1 commits; nothing is lost)" in found["table emily.json"].cure
+    checkup = doctor_file.repair_file(table)
+    assert checkup.code == 1
+    assert "emily.json.damaged1 was kept aside" in str(checkup)
+    assert table.with_name("emily.json.damaged1").read_bytes() == whole[:90]
+    assert looked_at(table)[0] == 0
+
+
+def test_what_a_repair_would_lose_is_told_before_and_after(table: Path):
+    document = json.loads(table.read_text("utf-8"))
+    document["entries"].append({"index": 1, "user": 5, "assistant": 5, "created": "2024-01-02"})
+    table.write_text(json.dumps(document), encoding="utf-8")
+    code, found = looked_at(table)
+    assert code == 1
+    assert "things are lost" in found["table emily.json"].cure
+    before = str(doctor_file.look_at_file(table))
+    assert before.index("Lost:") < before.index("row 1: no word of it can be read")
+    after = doctor_file.repair_file(table)
+    assert (after.code, after.lost[-1]) == (1, "row 1: no word of it can be read")
 
 
 def test_a_torn_line_at_the_journals_end_is_found(table: Path):
     table.with_name("emily.json.journal").write_bytes(b'{"seq": 2, "events": []}\n{"seq": 3, "ev')
-    finding = doctor.check_table(table)
-    assert finding.state == "warn"
-    assert "1 commits" in finding.detail
-    assert "torn" in finding.detail
+    code, found = looked_at(table)
+    assert (code, found["table emily.json"].state, found["journal"].state) == (1, "warn", "warn")
+    assert "1 commits" in found["journal"].detail
+    assert "torn" in found["journal"].detail
+
+
+@pytest.mark.parametrize(
+    ("ending", "name"), [(".vectors.npy", "vector cache"), (".chunks.npy", "chunk cache"), (".bak", "backup")]
+)
+def test_a_damaged_file_beside_is_found(table: Path, ending: str, name: str):
+    table.with_name(f"emily.json{ending}").write_bytes(b"\x93NUMPY")
+    code, found = looked_at(table)
+    assert (code, found[name].state) == (1, "bad")
+    assert doctor_file.repair_file(table).code == 1
+    assert looked_at(table)[0] == 0
 
 
 def test_b6_a_table_that_is_open_for_writing_elsewhere_is_found(table: Path):
     from filelock import FileLock
 
     with FileLock(table.with_name("emily.json.lock")):
-        assert "open for writing elsewhere" in doctor.check_table(table).detail
-    assert doctor.check_table(table).state == "ok"
+        code, found = looked_at(table)
+        assert (code, found["lock"].state) == (0, "warn")
+        assert "open for writing elsewhere" in found["lock"].detail
+    assert looked_at(table)[1]["lock"].state == "ok"
 
 
 def test_a13_another_embedders_vectors_are_found_with_both_names(table: Path):
     table.write_text(table.read_text().replace('"small"', '"big"').replace('"dim": 2', '"dim": 9'))
-    finding = doctor.check_table(table)
-    assert finding.state == "warn"
+    code, found = looked_at(table)
+    assert (code, found["made with"].state) == (0, "warn")
     for part in ("big", "9", "small", "2"):
-        assert part in finding.detail
+        assert part in found["made with"].detail
 
 
 def test_a_missing_table_is_found(tmp_path: Path, small_embedder: None):
-    finding = doctor.check_table(tmp_path / "none.json")
-    assert finding.state == "bad"
+    code, found = looked_at(tmp_path / "none.json")
+    assert (code, found["table none.json"].state) == (2, "bad")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ["", ".journal", ".bak", ".journal.bak", ".vectors.npy", ".chunks.npy", ".lock"])
+def test_a_folder_in_a_files_place_is_a_finding(table: Path, ending: str):
+    place = table.with_name(f"emily.json{ending}")
+    place.unlink(missing_ok=True)
+    place.mkdir()
+    checkup = doctor_file.look_at_file(table)
+    assert checkup.code in (0, 1, 2)
+    assert cli.main(["doctor", str(table), "--repair"]) in (0, 1, 2)
+    assert place.is_dir()
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_tells_by_its_exit_code_how_the_table_is(table: Path, capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["doctor", str(table)]) == 0
+    assert "every promise is kept" in capsys.readouterr().out
+    assert cli.main(["doctor", str(table), "--repair"]) == 0
+    table.with_name("emily.json.bak").write_bytes(table.read_bytes())
+    table.write_bytes(b"")
+    assert cli.main(["doctor", str(table)]) == 1
+    assert table.read_bytes() == b""
+    assert cli.main(["doctor", str(table), "--repair"]) == 1
+    assert cli.main(["doctor", str(table)]) == 0
+    table.write_bytes(b"{}")
+    assert cli.main(["doctor", str(table), "--repair"]) == 2
+
+
+def test_the_command_prints_json(table: Path, capsys: pytest.CaptureFixture[str]):
+    table.with_name("emily.json.chunks.npy").write_bytes(b"noise")
+    assert cli.main(["doctor", str(table), "--repair", "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["done"] == ["emily.json.chunks.npy was removed; it is made again from the table"]
+    assert (told["code"], told["lost"], told["findings"][0]["state"]) == (1, [], "ok")
+
+
+def test_b6_the_command_repairs_nothing_that_is_held(table: Path, capsys: pytest.CaptureFixture[str]):
+    from filelock import FileLock
+
+    table.with_name("emily.json.chunks.npy").write_bytes(b"noise")
+    with FileLock(table.with_name("emily.json.lock")):
+        assert cli.main(["doctor", str(table), "--repair"]) == 2
+    assert "open for writing elsewhere" in capsys.readouterr().err
+    assert table.with_name("emily.json.chunks.npy").read_bytes() == b"noise"
+
+
+def test_repair_needs_a_file(capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["doctor", "--repair"]) == 1
+    assert "doctor FILE --repair" in capsys.readouterr().err
 
 
 def test_the_probe_of_faiss_runs_this_python():
