@@ -37,7 +37,7 @@ def join(*children: object) -> Html:
 def page(*children: object, sections: tuple[str, ...] = ()) -> Html:
     """Return a notebook output: `children` under `.ilab`, after the style that `sections` of the stylesheet give."""
     style = Html(f"<style>{stylesheet('base', *sections)}</style>")
-    return tag("div", style, tag("section", *children, cls="w"), cls="ilab")
+    return tag("div", style, tag("section", *children, cls="w"), cls="ilab mathjax_ignore")
 
 
 @lru_cache(maxsize=16)

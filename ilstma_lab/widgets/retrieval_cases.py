@@ -167,7 +167,7 @@ class RetrievalCases(ipywidgets.VBox):
         shown = self._gallery.view
         style = tag("style", Html(_CSS))
         title = head(shown["eyebrow"], shown["finding"], sub=f"“{shown['question']}”")
-        body = tag("div", case_html(self.case), Html(self._tables.value), cls="ilab cases")
+        body = tag("div", case_html(self.case), Html(self._tables.value), cls="ilab cases mathjax_ignore")
         return page(style, title, body, sections=("recall",))
 
     def text(self) -> str:
