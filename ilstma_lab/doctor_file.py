@@ -15,6 +15,7 @@ from ilstma_lab.memory.snapshot import read_snapshot
 from ilstma_lab.memory.storage import TableFile
 from ilstma_lab.memory.values import named
 from ilstma_lab.memory.vectors import look_at_vectors
+from ilstma_lab.reprs.words import count
 
 WHOLE, REPAIRABLE, HOPELESS = 0, 1, 2
 _MOST_SENTENCES = 10
@@ -48,7 +49,7 @@ def look_at_file(path: str | os.PathLike[str]) -> Checkup:
     plan = plan_repair(path)
     best = plan.best
     code = HOPELESS if best is None else REPAIRABLE if plan.needed else WHOLE
-    findings = [_verdict(plan, code), *_parts(plan.file)]
+    findings = [_verdict(plan, code), *_parts(plan.file, best.series if best else plan.file.series)]
     mended, lost = (best.mended, best.lost) if best else ([], [])
     return Checkup(plan.file.path, findings, code, mended, lost, [])
 
@@ -74,21 +75,21 @@ def _verdict(plan: Plan, code: int) -> Finding:
             cure = f"If the table is to be again as {plan.file.backup.name} has it, move {plan.file.path.name} away first. {cure}"
         return Finding(name, "bad", "; ".join(_in_short(plan.found)), cure)
     table = best.table
-    size = f"{len(table)} rows, {len(table.written)} summaries, {table._seq} commits"
+    size = f"{_size(len(table), len(table.written))}, {count(table._seq, 'commit')}"
     if code == WHOLE:
         return Finding(name, "ok", f"{size}; every promise is kept")
     files = [*plan.damaged_copies, *plan.damaged_caches]
     what = "; ".join(_in_short([*plan.found, *(f"{file.name} is damaged" for file in files)]))
     cure = f"ilstma-lab doctor {plan.file.path.name} --repair   (from {best.source}: {size}"
-    cure += f"; {len(best.lost)} things are lost)" if best.lost else "; nothing is lost)"
+    cure += f"; lost: {count(len(best.lost), 'thing')})" if best.lost else "; nothing is lost)"
     return Finding(name, "bad" if best.lost or plan.file.needs_mending else "warn", what, cure)
 
 
-def _parts(file: TableFile) -> Iterator[Finding]:
+def _parts(file: TableFile, series: str) -> Iterator[Finding]:
     yield _looked_at("snapshot", file.path, _snapshot, missing="bad")
-    yield _looked_at("journal", file.journal, lambda path: _journal(file, path), none="none: the snapshot holds all")
+    yield _looked_at("journal", file.journal, lambda path: _journal(path, series), none="none: the snapshot holds all")
     yield _looked_at("backup", file.backup, _snapshot, none="none yet: the first fold of a journal makes it")
-    yield _looked_at("its journal", file.old_journal, lambda path: _journal(file, path))
+    yield _looked_at("its journal", file.old_journal, lambda path: _journal(path, series))
     yield _looked_at("vector cache", file.vectors, _cache, none="none: texts are embedded again when the table is loaded")
     yield _looked_at("chunk cache", file.chunks, _cache, none="none: chunks are embedded when they are searched")
     yield _lock(file)
@@ -112,15 +113,19 @@ def _looked_at(
 
 def _snapshot(path: Path) -> tuple[str, str]:
     head, sections = read_snapshot(path)
-    return "ok", f"{len(sections['entries'])} rows, {len(sections['summaries'])} summaries, up to commit {head['seq']}"
+    return "ok", f"{_size(len(sections['entries']), len(sections['summaries']))}, up to commit {head['seq']}"
 
 
-def _journal(file: TableFile, path: Path) -> tuple[str, str]:
-    reader, notes = TableFile(file.path), []
-    reader.series = file.series
+def _size(rows: int, summaries: int) -> str:
+    return f"{count(rows, 'row')}, {count(summaries, 'summary', 'summaries')}"
+
+
+def _journal(path: Path, series: str) -> tuple[str, str]:
+    reader, notes = TableFile(path), []
+    reader.series = series
     records = reader._read_journal(path, notes)
     numbers = f", number {records[0]['seq']} to {records[-1]['seq']}" if records else ""
-    return "warn" if notes else "ok", "; ".join(_in_short([f"{len(records)} commits{numbers}", *notes]))
+    return "warn" if notes else "ok", "; ".join(_in_short([f"{count(len(records), 'commit')}{numbers}", *notes]))
 
 
 def _cache(path: Path) -> tuple[str, str]:

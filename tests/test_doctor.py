@@ -248,7 +248,7 @@ def test_a_sound_table_is_said_to_be_so_part_by_part(table: Path):
         "lock",
         "made with",
     ]
-    assert "1 rows" in found["table emily.json"].detail
+    assert "1 row, 0 summaries, 1 commit" in found["table emily.json"].detail
 
 
 @pytest.mark.parametrize("content", [b"", b'{"format": "ilstma-ta', b'{"other": 1}', b"\xff\xfe\x00"])
@@ -269,7 +269,7 @@ def test_b2_a_damaged_table_with_its_backup_is_repaired_when_asked(table: Path):
     table.write_bytes(whole[:90])
     code, found = looked_at(table)
     assert (code, found["snapshot"].state, found["backup"].state) == (1, "bad", "ok")
-    assert "--repair   (from emily.json.bak: 1 rows, 0 summaries, 1 commits; nothing is lost)" in found["table emily.json"].cure
+    assert "--repair   (from emily.json.bak: 1 row, 0 summaries, 1 commit; nothing is lost)" in found["table emily.json"].cure
     checkup = doctor_file.repair_file(table)
     assert checkup.code == 1
     assert "emily.json.damaged1 was kept aside" in str(checkup)
@@ -283,7 +283,7 @@ def test_what_a_repair_would_lose_is_told_before_and_after(table: Path):
     table.write_text(json.dumps(document), encoding="utf-8")
     code, found = looked_at(table)
     assert code == 1
-    assert "things are lost" in found["table emily.json"].cure
+    assert "lost: 1 thing)" in found["table emily.json"].cure
     before = str(doctor_file.look_at_file(table))
     assert before.index("Lost:") < before.index("row 1: no word of it can be read")
     after = doctor_file.repair_file(table)
@@ -294,7 +294,7 @@ def test_a_torn_line_at_the_journals_end_is_found(table: Path):
     table.with_name("emily.json.journal").write_bytes(b'{"seq": 2, "events": []}\n{"seq": 3, "ev')
     code, found = looked_at(table)
     assert (code, found["table emily.json"].state, found["journal"].state) == (1, "warn", "warn")
-    assert "1 commits" in found["journal"].detail
+    assert "1 commit," in found["journal"].detail
     assert "torn" in found["journal"].detail
 
 

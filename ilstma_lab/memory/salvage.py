@@ -18,6 +18,7 @@ from ilstma_lab.memory.values import LIMIT, MOST_RECALLS, shown
 
 Row = dict[str, Any]
 
+_TEXTS = ("user", "assistant", "source")
 _DAMAGE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
 
@@ -78,13 +79,12 @@ class Salvage:
         """Return one row with texts and a time, None where no word of it is left."""
         name = f"row {shown(value.get('index'))}" if isinstance(value, dict) else f"the row {shown(value)}"
         row = {"index": None, **value} if isinstance(value, dict) else {}
-        for part in ("user", "assistant", "source"):
-            if not isinstance(row.get(part, ""), str):
-                self.lost.append(f"{name}: its {part} ({shown(row[part])})")
-            row[part] = row[part] if isinstance(row.get(part), str) else ""
+        unreadable = {part: row[part] for part in _TEXTS if not isinstance(row.get(part, ""), str)}
+        row.update({part: "" for part in _TEXTS if part in unreadable or part not in row})
         if is_blank(row["user"]) and is_blank(row["assistant"]):
             self.lost.append(f"{name}: no word of it can be read")
             return None
+        self.lost += [f"{name}: its {part} ({shown(text)})" for part, text in unreadable.items()]
         try:
             to_moment(row.get("created"))
         except InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import random
 import shutil
@@ -12,13 +13,18 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from ilstma_lab.errors import IlstmaError, TableFileError
+from ilstma_lab.memory.repair import plan_repair
 from ilstma_lab.memory.table import TableWarning
+from ilstma_lab.memory.withdrawal import TAKEN_OUT
+from tests.memory.killed import KINDS
+from tests.memory.killed import digest as digest_of
 from tests.memory.kit import EMBEDDER, abandon, at, at_call, load, load_noted, said, saved, state, table_of
 
 ROOT = Path(__file__).parents[2]
@@ -320,116 +326,115 @@ def test_a_fold_that_fails_in_mid_session_is_a_warning_not_an_error(tmp_path):
 
 # -- SIGKILL -----------------------------------------------------------------------------------------------------------
 
-_SESSION = """
-import os, random, sys
-sys.path.insert(0, {root!r})
-import warnings
-warnings.simplefilter("ignore")
-from ilstma_lab import ILSTMA, ManualClock, offline
-from tests.memory.kit import EMBEDDER, at, load, said
 
-def session(seed, log):
-    say = lambda *words: os.write(log, (" ".join(map(str, words)) + "\\n").encode())
-    table = load({path!r})
-    table._fold_at = 4_000
-    lab = ILSTMA(table, models=offline(EMBEDDER), clock=ManualClock.after(table))
-    dice = random.Random(seed)
-    for number in range(10_000):
-        text = f"text-{{seed}}-{{number}}"
-        live = table.indices.tolist()
-        kind = dice.choice(["add", "add", "ask", "ask", "edit", "delete", "save", "touch"])
-        if kind in ("edit", "delete", "touch") and len(live) < 12:
-            kind = "add"
-        row = dice.choice(live)
-        gone = [row, *(other for other in live if row in table.cites(other))] if kind == "delete" else [row]
-        say("begin", kind, table.next_index if kind in ("add", "ask") else ",".join(map(str, gone)), text)
-        if kind == "add":
-            assert table.add(said(text, day=number)) >= 0
-        elif kind == "ask":
-            assert lab.ask(text + "?").row is not None
-        elif kind == "edit":
-            table.edit(row, user=text)
-        elif kind == "delete":
-            table.delete(row)
-        elif kind == "touch":
-            table.touch([row], at(number), deferred=dice.random() < 0.5)
-        else:
-            table.save()
-        say("done")
+class Told:
+    """What the protocols say of a table: the rows that must be there; a step under way may be done or not."""
 
-for order in sys.stdin:
-    seed, name = order.split()
-    pid = os.fork()
-    if pid == 0:
-        session(int(seed), os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND))
-        os._exit(0)
-    print(pid, flush=True)
-    os.waitpid(pid, 0)
-    print("dead", flush=True)
-"""
+    def __init__(self, rows: dict[int, str]):
+        self.rows, self.imported, self.answers, self.counts = rows, {""}, {}, Counter()
+
+    def read(self, lines: list[dict]) -> tuple[list[dict[int, str]], str]:
+        """Take in a session's lines; return the rows that may be there, and the digest of the table when a step was last done."""
+        possible, digest, begun = [self.rows], "", {}
+        for line in lines:
+            if "begin" in line:
+                begun, after = line, dict(self.rows)
+                after.update((int(row), text) for row, text in line.get("puts", {}).items())
+                after = {row: text for row, text in after.items() if row not in line.get("takes", ())}
+                possible = [self.rows, after]
+                self.imported |= {line["imports"]} if "imports" in line else set()
+            else:
+                self.rows, digest = possible[-1], line["digest"]
+                possible = [self.rows]
+                self.imported = {begun["imports"]} if "imports" in begun else self.imported
+                self.counts.update([line["done"], *(name for name in ("hit", "chat") if line.get(name))])
+                if "answer" in line:
+                    self.answers[line["row"]] = line["answer"]
+        return possible, digest
 
 
-def _replayed(rows: dict[int, str], lines: list[str]) -> list[dict[int, str]]:
-    """Return what rows must be there after the lines of a session: one possibility, or two where it died in an operation."""
-    before = rows
-    for line in lines:
-        word, *rest = line.split(" ")
-        before = rows
-        if word == "begin":
-            kind, index, text = rest
-            after = dict(rows)
-            if kind in ("add", "edit"):
-                after[int(index)] = text
-            elif kind == "ask":
-                after[int(index)] = text + "?"
-            elif kind == "delete":
-                for gone in index.split(","):
-                    del after[int(gone)]
-        else:
-            rows = after
-    if lines and lines[-1] != "done":
-        return [before, after]
-    return [rows]
-
-
-def _acknowledged(log: Path) -> int:
-    return log.read_text().count("done") if log.exists() else 0
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
-def test_fifty_kills_in_a_session_lose_no_acknowledged_operation(tmp_path):
-    path = tmp_path / "t.json"
-    rows = {row.index: row.user for row in saved(path)}
-    script = _SESSION.format(root=str(ROOT), path=str(path))
-    nursery = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    dice, operations, highest = random.Random(7), 0, 0
+def _killed(folder: Path, kills: int) -> Counter:
+    """Kill sessions on one table at random moments and look after each; return what was done, and what was found."""
+    path = folder / "t.json"
+    told = Told({row.index: row.user for row in saved(path)})
+    command = [sys.executable, "-m", "tests.memory.killed", str(folder)]
+    nursery = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    dice, highest = random.Random(7), 0
     with nursery:
-        for seed in range(50):
-            log = tmp_path / f"log{seed}"
-            print(seed, log, file=nursery.stdin, flush=True)
-            pid = int(nursery.stdout.readline())
-            wanted = dice.randint(0, 7)
-            while _acknowledged(log) < wanted:
+        for seed in range(kills):
+            print(seed, file=nursery.stdin, flush=True)
+            pid, log, wanted = int(nursery.stdout.readline()), folder / f"log-{seed}", dice.randint(0, 9)
+            while _acknowledged(log) < wanted and not _ended(pid):
                 time.sleep(0.002)
-            time.sleep(dice.uniform(0, 0.04))
-            os.kill(pid, signal.SIGKILL)
+            time.sleep(dice.uniform(0, 0.05))
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
             assert nursery.stdout.readline() == "dead\n"
-            lines = log.read_text().splitlines() if log.exists() else []
-            table, notes = load_noted(path)
-            found = {row.index: row.user for row in table}
-            assert found in _replayed(rows, lines), f"kill {seed}, after {lines[-3:]}: {notes}"
-            assert all("torn" in note for note in notes.splitlines())
-            assert table.next_index > max(found)
-            assert table.next_index >= highest
-            rows, highest = found, table.next_index
-            assert lines.count("done") >= wanted
-            operations += lines.count("done")
+            lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
+            assert sum("done" in line for line in lines) >= wanted, f"session {seed} ended by itself, after {lines[-2:]}"
+            highest = _whole_after_kill(path, told, lines, highest)
         nursery.stdin.close()
-    assert operations > 150
     table, _ = load_noted(path)
     table.add(said("the last word"))
     table.close()
     assert load(path)[highest].user == "the last word"
+    return told.counts
+
+
+def _acknowledged(log: Path) -> int:
+    return log.read_text("utf-8").count('"done"') if log.exists() else 0
+
+
+def _ended(pid: int) -> bool:
+    """Tell whether a session ended by itself: it failed."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def _whole_after_kill(path: Path, told: Told, lines: list[dict], highest: int) -> int:
+    """Assert that all that was acknowledged is there, and that nothing is amiss but a torn line; return the next index."""
+    possible, digest = told.read(lines)
+    table, notes = load_noted(path)
+    found = {row.index: row.user for row in table}
+    assert found in possible, f"after {lines[-2:]}: {notes}"
+    if digest and digest.split()[0] == str(table._seq):
+        assert digest_of(table) == digest, f"after {lines[-2:]}"
+        told.counts["same digest"] += 1
+    for row, answer in told.answers.items():
+        if row in table:
+            assert table[row].assistant in (answer, *TAKEN_OUT.values())
+    assert all("torn" in note for note in notes.splitlines()), notes
+    assert [said for said in table.check() if "torn" not in said] == []
+    assert table.next_index > max(found)
+    assert table.next_index >= highest
+    plan = plan_repair(path)
+    assert plan.best.lost == []
+    imported = path.with_name("imported.json")
+    assert (load_noted(imported)[0][0].user if imported.exists() else "") in told.imported
+    told.counts.update({"kills": 1, "torn lines": len(notes.splitlines()), "in mid-step": len(possible) > 1})
+    told.counts["steps done after all"] += len(possible) > 1 and found == possible[1] != possible[0]
+    told.rows = found
+    return table.next_index
+
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+
+
+@needs_fork
+def test_twelve_kills_lose_no_acknowledged_step(tmp_path):
+    assert _killed(tmp_path, 12)["kills"] == 12
+
+
+@needs_fork
+@pytest.mark.slow
+def test_two_hundred_kills_lose_no_acknowledged_step(tmp_path):
+    counts = _killed(tmp_path, 200)
+    print(dict(counts))
+    assert counts["kills"] == 200
+    assert all(counts[kind] > 5 for kind in {*KINDS, "chat", "hit"}), counts
 
 
 def test_every_error_of_storage_is_one_of_ours():
