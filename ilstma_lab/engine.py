@@ -12,7 +12,7 @@ from typing import Any
 from ilstma_lab.clock import Clock, ManualClock
 from ilstma_lab.config import Config
 from ilstma_lab.errors import InputError
-from ilstma_lab.lab import Lab, RunningTurn
+from ilstma_lab.lab import Lab
 from ilstma_lab.memory.echo import used_rows
 from ilstma_lab.memory.entry import clean_text
 from ilstma_lab.memory.table import MemoryTable
@@ -20,6 +20,7 @@ from ilstma_lab.models import Models
 from ilstma_lab.protocols import PrefetchContext, Prefetcher, Retriever
 from ilstma_lab.retrieval.dual import DualRetriever
 from ilstma_lab.retrieval.recall import Recall
+from ilstma_lab.running import RunningTurn
 from ilstma_lab.summaries import Summaries
 from ilstma_lab.trace import Verdict
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ilstma_lab.clock import Clock
 from ilstma_lab.errors import InputError
 from ilstma_lab.evaluation.baselines import Bm25, plain_words
-from ilstma_lab.lab import Lab, RunningTurn
+from ilstma_lab.lab import Lab
 from ilstma_lab.memory.segments import SegmentLimits
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models, offline
 from ilstma_lab.models.sentences import language
 from ilstma_lab.recorder import StepNotes
+from ilstma_lab.running import RunningTurn
 
 if TYPE_CHECKING:
     from ilstma_lab.memory.segments import ShortTermMemory

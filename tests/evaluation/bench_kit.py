@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from ilstma_lab.evaluation.datasets import RecallQuestion, Topic
-from ilstma_lab.lab import Lab, RunningTurn
+from ilstma_lab.lab import Lab
 from ilstma_lab.memory.segments import SegmentLimits
 from ilstma_lab.models import offline
 from ilstma_lab.models.embedders import HashedEmbedder
+from ilstma_lab.running import RunningTurn
 from tests.stubs import DAY_0, asking, said
 
 EMBEDDER = HashedEmbedder(dim=64)

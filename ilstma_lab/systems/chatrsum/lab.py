@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any
 
 from ilstma_lab.clock import Clock
-from ilstma_lab.lab import Lab, RunningTurn
+from ilstma_lab.lab import Lab
 from ilstma_lab.memory.segments import HistoryTurn, shorten
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models
 from ilstma_lab.models.call import Call
 from ilstma_lab.models.extractive_answer import ExtractiveResponder
+from ilstma_lab.running import RunningTurn
 from ilstma_lab.systems.chatrsum import prompts
 from ilstma_lab.systems.chatrsum.memory_text import ExtractiveMemoryWriter, PromptedMemoryWriter
 from ilstma_lab.systems.chatrsum.quoting import SessionResponder

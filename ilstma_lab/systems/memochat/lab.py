@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ilstma_lab.clock import Clock
-from ilstma_lab.lab import Lab, RunningTurn
+from ilstma_lab.lab import Lab
 from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.segments import HistoryTurn, Note
 from ilstma_lab.memory.table import MemoryTable
@@ -18,6 +18,7 @@ from ilstma_lab.models.extractive_answer import nearest_first
 from ilstma_lab.protocols import Query
 from ilstma_lab.recorder import StepNotes
 from ilstma_lab.retrieval.top import top_k
+from ilstma_lab.running import RunningTurn
 from ilstma_lab.systems.memochat import prompts
 from ilstma_lab.systems.memochat.memo import Memo, summary_of, topic_of
 from ilstma_lab.systems.memochat.pickers import ExtractivePicker, Picker, PromptedPicker, within

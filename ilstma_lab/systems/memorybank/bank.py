@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ilstma_lab.clock import Clock
-from ilstma_lab.lab import Lab, RunningTurn
+from ilstma_lab.lab import Lab
 from ilstma_lab.memory.segments import Note, SegmentLimits, ShortTermMemory
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models
 from ilstma_lab.models.prompts.messages import Instructions
 from ilstma_lab.protocols import Query
+from ilstma_lab.running import RunningTurn
 from ilstma_lab.systems.memorybank.diary import EVENTS, PORTRAIT, Diary, live_notes
 from ilstma_lab.systems.memorybank.pieces import Hit, Piece, Pieces, PieceSearch
 from ilstma_lab.systems.memorybank.settings import MemoryBankSettings

@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from ilstma_lab.clock import Clock
-from ilstma_lab.lab import Lab, RunningTurn
+from ilstma_lab.lab import Lab
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models
 from ilstma_lab.retrieval.dialogues import DialogueSearch, DialogueSettings
+from ilstma_lab.running import RunningTurn
 from ilstma_lab.systems.scm import prompts
 from ilstma_lab.systems.scm.activation import Activated, Activation
 from ilstma_lab.systems.scm.controller import ExtractiveController, PromptedController
