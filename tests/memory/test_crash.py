@@ -14,7 +14,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -26,6 +26,7 @@ from ilstma_lab.memory.withdrawal import TAKEN_OUT
 from tests.memory.killed import KINDS
 from tests.memory.killed import digest as digest_of
 from tests.memory.kit import EMBEDDER, abandon, at, at_call, load, load_noted, said, saved, state, table_of
+from tests.stubs import StubSummarizer, stub_lab
 
 ROOT = Path(__file__).parents[2]
 
@@ -269,6 +270,157 @@ def test_b1_ctrl_c_is_held_back_during_a_commit_and_delivered_after_it(tmp_path)
         table.add(said("kept"))
     assert table[5].user == "kept"
     assert load(tmp_path / "t.json")[5].user == "kept"
+
+
+# -- a turn that is interrupted ----------------------------------------------------------------------------------------
+
+
+class InterruptedEmbedder:
+    """Is interrupted at its `at`-th call from now on."""
+
+    name, dim, at = EMBEDDER.name, EMBEDDER.dim, 0
+
+    def embed(self, texts, kind):
+        self.at -= 1
+        if self.at == 0:
+            signal.raise_signal(signal.SIGINT)
+        return EMBEDDER.embed(texts, kind)
+
+
+def _lab_over(path: Path, embedder=EMBEDDER):
+    texts = ("violin", "dentist", "garden", "bicycle", "recipe", "harbour")
+    return stub_lab(saved(path, *texts, embedder=embedder), summarizer=StubSummarizer(lambda rows: f"{len(rows)} in short"))
+
+
+def _goes_on(lab, path: Path) -> None:
+    """Assert that table and file agree after an interrupt, and that the next turn is as if there had been none."""
+    assert [word for word in lab.table.check() if "vector" not in word] == []
+    assert state(load(path))["rows"] == state(lab.table)["rows"]
+    if lab.table.unanswered:
+        assert lab.retry().failure is None
+    turn = lab.ask("And the garden?")
+    assert (turn.failure, lab.table[turn.row].user) == (None, "And the garden?")
+    assert not lab.table.pending.any()
+    assert lab.table.check() == ()
+    assert state(load(path)) == state(lab.table)
+
+
+def test_b1_ctrl_c_at_any_embedding_of_a_turn_leaves_table_and_file_whole(tmp_path):
+    interrupted = 0
+    for number in range(1, 50):
+        embedder, path = InterruptedEmbedder(), tmp_path / f"{number}.json"
+        lab = _lab_over(path, embedder)
+        embedder.at = number
+        try:
+            lab.ask("What of the violin?")
+        except KeyboardInterrupt:
+            interrupted += 1
+        else:
+            break
+        assert lab.turns == []
+        _goes_on(lab, path)
+        abandon(lab.table)
+    assert interrupted >= 3
+
+
+def test_b1_ctrl_c_at_any_system_call_of_a_turn_leaves_table_and_file_whole(tmp_path):
+    whole = _lab_over(tmp_path / "whole.json")
+    with at_call(0, None) as count:
+        whole.ask("What of the violin?")
+    assert count.calls > 5
+    for number in range(1, count.calls + 1):
+        path = tmp_path / f"{number}.json"
+        lab = _lab_over(path)
+        with at_call(number, _ctrl_c), pytest.raises(KeyboardInterrupt):
+            lab.ask("What of the violin?")
+        _goes_on(lab, path)
+        abandon(lab.table)
+
+
+def test_a_read_only_folder_refuses_a_turn_and_nothing_is_half_done(tmp_path, monkeypatch):
+    import filelock
+
+    path = tmp_path / "t.json"
+    lab = _lab_over(path)
+    before, segments = state(lab.table), lab.memory.state()
+
+    def refuse(*arguments, **options):  # permissions do not bind root
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(filelock.FileLock, "acquire", refuse)
+        for use in (lambda: lab.ask("What of the violin?"), lambda: lab.table.add(said("x")), lab.table.save):
+            with pytest.raises(TableFileError, match=r"Read-only file system\. Choose a folder you may write to"):
+                use()
+        assert (state(lab.table), lab.memory.state(), lab.turns) == (before, segments, [])
+        assert state(load(path)) == before
+        lab.close()
+    _goes_on(lab, path)
+
+
+# -- the order of writes -----------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _order_of_writes(folder: Path, monkeypatch):
+    """Yield a list that gets each write, fsync (with what was on its way by then) and rename in `folder`, in order."""
+    done: list[str] = []
+    real = {name: getattr(os, name) for name in ("write", "fsync", "replace")}
+
+    def named(descriptor: int) -> str:
+        number = os.fstat(descriptor).st_ino
+        return next((file.name for file in folder.iterdir() if file.stat().st_ino == number), "the folder")
+
+    def write(descriptor, data):
+        done.append(f"write {named(descriptor)}")
+        return real["write"](descriptor, data)
+
+    def fsync(descriptor):
+        name = named(descriptor)
+        sizes[name] = os.fstat(descriptor).st_size
+        done.append(f"fsync {name}")
+        return real["fsync"](descriptor)
+
+    def replace(old, new):
+        if Path(old).name in sizes:
+            assert sizes[Path(old).name] == os.stat(old).st_size, f"{old} grew after it was synced"
+        done.append(f"rename {Path(old).name} to {Path(new).name}")
+        return real["replace"](old, new)
+
+    sizes: dict[str, int] = {}
+    with monkeypatch.context() as patched:
+        for name, function in {"write": write, "fsync": fsync, "replace": replace}.items():
+            patched.setattr(os, name, function)
+        yield done
+
+
+COMMIT = ["write t.json.journal", "fsync t.json.journal"]
+CACHE = ["fsync t.json.vectors.npy.tmp", "rename t.json.vectors.npy.tmp to t.json.vectors.npy", "fsync the folder"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders are not synced elsewhere")
+def test_b1_b12_what_is_renamed_was_synced_and_what_is_acknowledged_too(tmp_path, monkeypatch):
+    """SIGKILL cannot show a missing fsync: the system writes on. A power cut would."""
+    path = tmp_path / "t.json"
+    table = saved(path)
+    with _order_of_writes(tmp_path, monkeypatch) as done:
+        table.add(said("one"))
+        assert done == ["fsync the folder", *COMMIT]
+        done.clear()
+        table.add(said("two"))
+        assert done == COMMIT
+        done.clear()
+        table.save()
+        snapshot = ["fsync t.json.tmp", "rename t.json.bak.tmp to t.json.bak", "rename t.json.tmp to t.json", "fsync the folder"]
+        journal = ["rename t.json.journal to t.json.journal.bak", "fsync the folder"]
+        assert done == [*snapshot, *journal, *CACHE]
+        abandon(table)
+        path.write_bytes(b"damaged")
+        table, _ = load_noted(path)
+        done.clear()
+        table.add(said("three"))
+        mended = ["fsync t.json.tmp", "rename t.json.tmp to t.json", "fsync the folder"]
+        assert done == [*mended, "rename t.json.bak.tmp to t.json.bak", "fsync the folder", *CACHE, "fsync the folder", *COMMIT]
 
 
 _FULL_DISK = """
