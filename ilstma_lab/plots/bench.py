@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ilstma_lab.evaluation.bench_metrics import METRICS
 from ilstma_lab.plots.template import GREY, HAIRLINE, ROLES, describe, plain, template
-from ilstma_lab.reprs.bench import standing
 from ilstma_lab.reprs.words import seconds as duration
 from ilstma_lab.systems import YARDSTICKS
 
@@ -42,9 +41,8 @@ def accuracy_bands(bench: Bench, *, metric: str = "accuracy") -> go.Figure:
         hovertext=[_hover(system, found[system]) for system in ranked],
         hoverinfo="text",
     )
-    figure.update_layout(
-        title_text=plain(_title(bench)), height=_ROW * len(ranked) + 90, margin={"l": 130, "r": 16, "t": 40, "b": 44}
-    )
+    title = {"text": plain(_title(bench, metric)), "subtitle": {"text": _meaning(metric)}}
+    figure.update_layout(title=title, height=_ROW * len(ranked) + 106, margin={"l": 130, "r": 16, "t": 56, "b": 44})
     figure.update_xaxes(title_text=f"{_axis(bench, metric)}, 95 % band", **_shares(bands))
     figure.update_yaxes(
         tickvals=list(range(len(ranked))),
@@ -81,7 +79,7 @@ def accuracy_against_seconds(bench: Bench) -> go.Figure:
     for name, x, y, line in zip(systems, time, right, lines, strict=True):
         figure.add_annotation(_label(name, (math.log10(x.mean), y.mean), (edge, line)))
     margin = {"l": 56, "r": 130, "t": _MARGINS[0], "b": _MARGINS[1]}
-    figure.update_layout(title_text=plain(_title(bench)), height=_HEIGHT + sum(_MARGINS), margin=margin)
+    figure.update_layout(title_text=plain(_title(bench, "accuracy")), height=_HEIGHT + sum(_MARGINS), margin=margin)
     figure.update_xaxes(
         title_text="median seconds from the question to the answer, log scale",
         type="log",
@@ -151,7 +149,11 @@ def _hover(system: str, measured: Measured) -> str:
 
 
 def _axis(bench: Bench, metric: str) -> str:
-    return f"answer accuracy by {plain(bench.grader)}" if metric == "accuracy" else plain(METRICS[metric].means)
+    return f"answer accuracy by {plain(bench.grader)}" if metric == "accuracy" else plain(METRICS[metric].name)
+
+
+def _meaning(metric: str) -> str:
+    return "" if metric == "accuracy" else plain(METRICS[metric].means)
 
 
 def _shares(bands: list[Band]) -> dict:
@@ -160,8 +162,14 @@ def _shares(bands: list[Band]) -> dict:
     return {"range": [-0.02 * top, top], "tickformat": ".0%", "nticks": 6}
 
 
-def _title(bench: Bench) -> str:
-    right, others = bench.measured(bench.favourite, "accuracy").band.mean, len(bench.systems) - 1
-    better, worse, _ = standing(bench)
-    beside = f": better than {len(better)} of {others} others" if others else ""
-    return f"{bench.favourite} has {right:.0%} right{beside}" + (f", worse than {len(worse)}" if worse else "")
+def _title(bench: Bench, metric: str) -> str:
+    """Return the favourite's figure, and how many others it is above or below beyond the paired band."""
+    name, own = bench.favourite, bench.measured(bench.favourite, metric)
+    if not own.n:
+        return f"{name} has no {metric}"
+    found = [bench.difference(each, metric) for each in bench.systems if each != name]
+    bands = [each.band for each in found if each.n]
+    above, below = sum(band.low > 0 for band in bands), sum(band.high < 0 for band in bands)
+    said = f"{name} has {own.band.mean:.0%} right" if metric == "accuracy" else f"{name}: {metric} {own.band.mean:.0%}"
+    beside = f", above {above} of {len(bands)} others" if bands else ""
+    return said + beside + (f", below {below}" if below else "")
