@@ -10,6 +10,8 @@ from ilstma_lab.reprs.parts import head
 from ilstma_lab.terminal import fit, width
 
 _CELLS = 64
+_SHORT = 24
+_UNBROKEN = "white-space:nowrap"
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,25 @@ class PlainTable:
         return cell + blank if at in self.words else blank + cell
 
     def _row(self, cells: tuple[str, ...], name: str) -> Html:
-        return tag("tr", *(tag(name, cell, cls=None if at in self.words else "num") for at, cell in enumerate(cells)))
+        return tag("tr", *(self._cell(at, cell, name) for at, cell in enumerate(cells)))
+
+    def _cell(self, at: int, cell: str, name: str) -> Html:
+        if at in self.words:
+            return tag(name, cell, style=_UNBROKEN if len(cell) <= _SHORT else None)
+        return tag(name, cell, cls="num")
+
+
+def unbroken(text: str) -> str:
+    """Return `text` so that no line ends within "n = 48".
+
+    >>> unbroken("at n = 48") == "at n\\u00a0=\\u00a048"
+    True
+    """
+    return text.replace("n = ", "n\u00a0=\u00a0")
 
 
 def tables_html(eyebrow: str, title: str, tables: Iterable[PlainTable], notes: Iterable[str] = ()) -> Html:
     """Return tables one below the other as notebook output, and what is to be said about them."""
-    panes = (tag("div", table.html(), cls="pane") for table in tables)
+    panes = (tag("div", table.html(), cls="pane", style="overflow-x:auto") for table in tables)
     said = [tag("p", note, cls="dim") for note in notes]
     return page(head(eyebrow, title), *panes, tag("div", *said, cls="pane") if said else None)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ilstma_lab.errors import InputError
-from ilstma_lab.evaluation.bench_tables import KIND_NAMES, asked, banded, notes, time_of
-from ilstma_lab.evaluation.fingerprint import setting_of, source_of
-from ilstma_lab.evaluation.plain_table import PlainTable
+from ilstma_lab.evaluation.bench_tables import KIND_NAMES, asked, banded, time_of
+from ilstma_lab.evaluation.plain_table import PlainTable, unbroken
 from ilstma_lab.reprs.markup import Html, page, tag
 from ilstma_lab.reprs.parts import head
 
@@ -63,7 +63,7 @@ class Card:
         facts = (tag("tr", tag("td", name, cls="dim"), tag("td", value)) for name, value in self.facts)
         code = tag("details", tag("summary", "Source code"), tag("pre", self.source, style="white-space:pre-wrap"))
         return page(
-            head("Variant", f"{self.name}: {self.finding}"),
+            head("Variant", unbroken(f"{self.name}: {self.finding}")),
             tag("div", tag("table", tag("tbody", *facts), cls="grid"), cls="pane"),
             tag("div", self.scores.html(), cls="pane", style="overflow-x:auto"),
             tag("div", *(tag("p", remark, cls="mid") for remark in self.remarks), cls="pane"),
@@ -77,7 +77,7 @@ def card_of(board: Leaderboard, name: str) -> Card:
     run = bench.experiment
     facts = (
         ("kind", variant.what),
-        ("parameters", setting_of(variant.value)),
+        ("parameters", re.sub(r" at 0x[0-9a-f]+", "", repr(variant.value))),
         ("compared with", board.baseline),
         ("data", asked(bench)),
         ("graded by", bench.grader),
@@ -86,26 +86,25 @@ def card_of(board: Leaderboard, name: str) -> Card:
         ("seed of the bands", str(SEED)),
         ("date", board.date or "not given"),
     )
-    value = variant.value if isinstance(variant.value, type) or not variant.role else type(variant.value)
-    source = source_of(value) or "Python cannot tell the source of this; keep your cell beside the card."
-    return Card(name, board.verdict(name), facts, PlainTable(_HEADS, tuple(_scores(board, name))), tuple(notes(bench)), source)
+    source = variant.source or "Python cannot tell the source of this; keep your cell beside the card."
+    finding = f"by accuracy {board.verdict(name)}, by retrieve {board.verdict(name, 'retrieve')}"
+    return Card(
+        name, finding, facts, PlainTable(_HEADS, tuple(_scores(board, name)), words=(0, 5)), tuple(board.notes(name)), source
+    )
 
 
 _HEADS = ("", "this", "baseline", "this less baseline", "n", "verdict")
 
 
 def _scores(board: Leaderboard, name: str) -> Iterator[tuple[str, ...]]:
+    from ilstma_lab.evaluation.variants import said
+
     bench = board.bench
     for metric in _METRICS:
         gain = board.gain(name, metric)
         pair = (banded(bench.measured(each, metric)) for each in (name, board.baseline))
-        yield (
-            metric,
-            *pair,
-            banded(gain, "+"),
-            f"{gain.n}",
-            board.verdict(name, metric) if metric in ("accuracy", "retrieve") else "",
-        )
+        if gain.n:
+            yield metric, *pair, banded(gain, "+"), f"{gain.n}", said(gain)
     for kind in bench.kinds:
         part = bench.of_kind(kind)
         pair = (banded(part.measured(each, "accuracy")) for each in (name, board.baseline))

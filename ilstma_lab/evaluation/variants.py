@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,8 @@ from ilstma_lab.evaluation.experiment import Progress, first_questions, run_syst
 from ilstma_lab.evaluation.grading import Facts
 from ilstma_lab.evaluation.lineup import TITLES, title_of
 from ilstma_lab.evaluation.parts import Variant, try_out, variant_of
-from ilstma_lab.evaluation.plain_table import PlainTable
+from ilstma_lab.evaluation.plain_table import PlainTable, unbroken
+from ilstma_lab.evaluation.tables import share
 from ilstma_lab.models import Models, offline
 from ilstma_lab.protocols import Grader
 from ilstma_lab.systems import find_system
@@ -37,6 +38,7 @@ class Leaderboard:
     bench: Bench
     variants: Mapping[str, Variant]
     date: str = ""
+    remarks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def baseline(self) -> str:
@@ -54,36 +56,57 @@ class Leaderboard:
         return Bench(self.bench.experiment, name, self.bench.grader).difference(self.baseline, metric)
 
     def verdict(self, name: str, metric: str = "accuracy") -> str:
-        """Return in words whether the variant helps: its band lies above 0, below 0, or holds it.
+        """Return in words whether the variant helps, and the n: its band lies above 0, below 0, or holds it.
 
-        A band that holds 0 leaves it open: neither that it helps can be told, nor that it does not.
+        A band that holds 0 leaves it open: neither that it helps can be told, nor that it does not. "changes nothing": the metric
+        is the same on every question.
         """
         gain = self.gain(name, metric)
-        if not gain.n:
-            return "not measured"
-        said = "helps" if gain.band.low > 0 else "does harm" if gain.band.high < 0 else "cannot tell"
-        return f"{said} at n = {gain.n}"
+        return f"{said(gain)} at n = {gain.n}" if gain.n else "not measured"
 
     def table(self) -> PlainTable:
         """Return the leaderboard."""
-        from ilstma_lab.evaluation.bench_tables import banded, time_of
+        from ilstma_lab.evaluation.bench_tables import time_of
 
         rows = []
         for name in self.ranked:
-            own = name == self.baseline
+            rows_each, hits = (self.bench.measured(name, metric) for metric in ("rows", "hits"))
+            rest = f"{rows_each.band.mean:.2f}" if rows_each.n else "-", share(hits.band.mean) if hits.n else "-"
             rows.append(
                 (
                     name,
-                    banded(self.bench.measured(name, "accuracy")),
-                    "baseline" if own else banded(self.gain(name), "+"),
-                    "" if own else self.verdict(name),
-                    banded(self.bench.measured(name, "retrieve")),
-                    "" if own else banded(self.gain(name, "retrieve"), "+"),
+                    *self._cells(name, "accuracy"),
+                    *self._cells(name, "retrieve"),
+                    *rest,
                     time_of(self.bench.median_seconds(name)),
                 )
             )
-        heads = ("", "accuracy", f"less {self.baseline}", "verdict", "retrieve", "less the baseline's", "median to the answer")
-        return PlainTable(heads, tuple(rows))
+        gain = f"less {self.baseline}"
+        heads = (
+            "",
+            "accuracy",
+            gain,
+            self._n("accuracy"),
+            "retrieve",
+            gain,
+            self._n("retrieve"),
+            "rows",
+            "hits",
+            "median to the answer",
+        )
+        return PlainTable(heads, tuple(rows), words=(0, 3, 6))
+
+    def notes(self, *names: str) -> Iterator[str]:
+        """Yield what is to be known beside the figures of the variants `names` (without any: of all)."""
+        from ilstma_lab.evaluation.bench_tables import notes
+
+        own = self.bench.measured(self.baseline, "rows").band.mean
+        for name in names or self.variants:
+            if (rows := self.bench.measured(name, "rows").band.mean) > own + 0.5:
+                yield f"{name} recalls {rows:.1f} rows a question, {self.baseline} {own:.1f}: more rows alone raise retrieve."
+            if name in self.remarks:
+                yield self.remarks[name]
+        yield from notes(self.bench)
 
     def card(self, name: str) -> Card:
         """Return the page of one variant. Raises InputError for a name that is none of the variants."""
@@ -94,22 +117,41 @@ class Leaderboard:
         return card_of(self, name)
 
     def finding(self) -> str:
-        """Return what came of the variants in one sentence."""
-        return "; ".join(f"{name}: {self.verdict(name)}" for name in self.variants if name != self.baseline)
+        """Return what came of the variants in one sentence, those of one verdict together."""
+        alike: dict[str, list[str]] = {}
+        for name in self.variants:
+            if name != self.baseline:
+                alike.setdefault(self.verdict(name), []).append(name)
+        return "By accuracy: " + "; ".join(f"{verdict} ({', '.join(names)})" for verdict, names in alike.items())
 
     def __str__(self) -> str:
-        from ilstma_lab.evaluation.bench_tables import asked, notes
+        from ilstma_lab.evaluation.bench_tables import asked
 
-        return "\n".join([asked(self.bench), self.finding(), "", self.table().text(), "", *notes(self.bench)])
+        return "\n".join([asked(self.bench), self.finding(), "", self.table().text(), "", *self.notes()])
 
     def _repr_html_(self) -> Html:
-        from ilstma_lab.evaluation.bench_tables import asked, notes
+        from ilstma_lab.evaluation.bench_tables import asked
         from ilstma_lab.reprs.bench import panes
         from ilstma_lab.reprs.markup import page, tag
         from ilstma_lab.reprs.parts import head
 
-        said = tag("div", *(tag("p", note, cls="mid") for note in notes(self.bench)), cls="pane")
-        return page(head("Variants", self.finding(), sub=asked(self.bench)), *panes([("", self.table())]), said)
+        below = tag("div", *(tag("p", note, cls="mid") for note in self.notes()), cls="pane")
+        return page(head("Variants", unbroken(self.finding()), sub=asked(self.bench)), *panes([("", self.table())]), below)
+
+    def _cells(self, name: str, metric: str) -> tuple[str, str, str]:
+        """Return the metric with its band, the difference to the baseline with its band, and what it says."""
+        from ilstma_lab.evaluation.bench_tables import banded
+
+        level = banded(self.bench.measured(name, metric))
+        if name == self.baseline:
+            return level, "baseline", ""
+        gain = self.gain(name, metric)
+        return level, banded(gain, "+"), said(gain) if gain.n else ""
+
+    def _n(self, metric: str) -> str:
+        """Return the n of the verdicts, for the head of their column."""
+        counts = sorted({self.gain(name, metric).n for name in self.ranked if name != self.baseline})
+        return "n = " + " to ".join(dict.fromkeys(map(str, [*counts[:1], *counts[-1:]])))
 
 
 def compare(
@@ -142,7 +184,7 @@ def compare(
     topics = first_questions(topics, questions) if questions else topics
     own = {name: variant_of(name, value, config or Config.measured()) for name, value in variants.items()}
     systems: dict[str, Factory] = {**own, **_known([baseline, *beside], own)}
-    _try_out(own.values(), topics, models or offline())
+    remarks = _try_out(own.values(), topics, models or offline())
     chosen = tuple(graders) if graders else (Facts("strict"), Facts("lenient"))
     found = run_systems(
         topics,
@@ -155,7 +197,15 @@ def compare(
         jobs=jobs,
         progress=progress,
     )
-    return Leaderboard(Bench(found, title_of(baseline), chosen[0].name), own, date)
+    return Leaderboard(Bench(found, title_of(baseline), chosen[0].name), own, date, remarks)
+
+
+def said(gain: Measured) -> str:
+    """Return in words what a paired difference and its band allow to say."""
+    band = gain.band
+    if band.low == band.high == 0:
+        return "changes nothing"
+    return "helps" if band.low > 0 else "does harm" if band.high < 0 else "cannot tell"
 
 
 def _known(names: Sequence[str], own: Mapping[str, Variant]) -> dict[str, Factory]:
@@ -163,10 +213,11 @@ def _known(names: Sequence[str], own: Mapping[str, Variant]) -> dict[str, Factor
     return {title_of(by_title.get(name, name)): find_system(by_title.get(name, name)) for name in names if name not in own}
 
 
-def _try_out(variants: Iterable[Variant], topics: Sequence[Topic], models: Models) -> None:
+def _try_out(variants: Iterable[Variant], topics: Sequence[Topic], models: Models) -> dict[str, str]:
     topic = next((topic for topic in topics if topic.questions and topic.dialogues), None)
     if topic is None:
         raise InputError("the data has no question about a dialogue: there is nothing to compare on")
     table = table_of(replace(topic, dialogues=topic.dialogues[:_TRIED_ROWS]), models.embedder)
-    for variant in variants:
-        try_out(variant, table.fork(), topic.questions[0].question, models, clock=ManualClock.after(table))
+    clock, question = ManualClock.after(table), topic.questions[0].question
+    remarks = {variant.name: try_out(variant, table.fork(), question, models, clock=clock) for variant in variants}
+    return {name: remark for name, remark in remarks.items() if remark}

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from ilstma_lab import ILSTMA, Config, models
 from ilstma_lab.errors import InputError
+from ilstma_lab.evaluation.asking import table_of
 from ilstma_lab.evaluation.parts import ROLES, variant_of
+from ilstma_lab.evaluation.ranked import ranked
 from ilstma_lab.evaluation.variants import compare
 from ilstma_lab.models.always_miss import AlwaysMiss
 from ilstma_lab.prefetch.policies import standard_policies
+from ilstma_lab.prefetch.selection import Selection
 from ilstma_lab.retrieval.recall import BranchA, BranchB, Recall
 from tests.evaluation.bench_kit import EMBEDDER, HOSTILE, Plain, topic
 from tests.stubs import StubResponder, StubSummarizer
@@ -54,8 +61,8 @@ def test_a_retriever_that_finds_nothing_does_harm():
 def test_the_baseline_by_another_name_cannot_be_told_from_it():
     board = compare({"mine": Config.measured()}, TOPICS)
     assert board.gain("mine").band.mean == 0
-    assert board.verdict("mine") == "cannot tell at n = 12"
-    assert board.finding() == "mine: cannot tell at n = 12"
+    assert board.verdict("mine") == "changes nothing at n = 12"
+    assert board.finding() == "By accuracy: changes nothing at n = 12 (mine)"
 
 
 def test_a_variant_that_knows_the_answers_helps():
@@ -95,6 +102,27 @@ class Mine:
     exec(cell, space)
     board = compare({"mine": space["Mine"]()}, [topic("one")], questions=2)
     assert "keep your cell" in board.card("mine").source
+
+
+def test_the_card_has_the_class_of_a_notebook_cell_and_other_code_is_another_experiment():
+    cell = """
+@dataclass
+class Mine:
+    rows: int = 1
+
+    def retrieve(self, question, table, *, now):
+        return ranked(question, table, table.created{end})
+"""
+    settings = set()
+    for number, end in enumerate(("", " * 2")):
+        file, code = f"<cell {number}>", cell.replace("{end}", end)
+        linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+        space = {"__name__": "__main__", "dataclass": dataclass, "ranked": ranked}
+        exec(compile(code, file, "exec"), space)
+        variant = variant_of("mine", space["Mine"](), Config())
+        assert variant.source == code.lstrip("\n")
+        settings.add(variant.setting)
+    assert len(settings) == 2
 
 
 @pytest.mark.parametrize(
@@ -143,12 +171,13 @@ class Both:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (NoTable(), r"NoTable.retrieve\(question\) is called with 2 arguments and now="),
+        (NoTable(), r"NoTable.retrieve\(question\) .* write def retrieve\(self, question, table, \*, now\)"),
         (ReturnsAList(), "ReturnsAList.retrieve returned a list where a Recall is needed"),
         (Raises(), "KeyError: 'vectors'"),
         (JudgesTrue(), "JudgesTrue.judge returned a bool where a Verdict is needed"),
         (Both(), r"several parts \(judge, read\)"),
-        (lambda table: ILSTMA(table), "no lab can be made: TypeError"),
+        (lambda table: ILSTMA(table), "a function that stands alone makes labs"),
+        (lambda table, **parts: 1 / 0, "no lab can be made: ZeroDivisionError"),
         (lambda table, **parts: table, "not a Lab"),
     ],
 )
@@ -157,6 +186,123 @@ def test_a_variant_that_cannot_work_says_what_is_wrong_before_anything_is_measur
     with pytest.raises(InputError, match=said):
         compare({"fine": Config(), "mine": value}, TOPICS, progress=lambda done, total: seen.append(done))
     assert seen == []
+
+
+class Part:
+    """A retriever or prefetcher that returns what a test says."""
+
+    def __init__(self, method, made):
+        setattr(self, method, made)
+
+
+def recalls(rows):
+    return Part("retrieve", lambda question, table, *, now: Recall("", rows(table), "unread", BranchA(), BranchB()))
+
+
+def keeps(rows):
+    return Part("select", lambda context: Selection.of(rows(context.table)))
+
+
+@dataclass(frozen=True)
+class Frozen:
+    def retrieve(self, question, table, *, now):
+        return None
+
+
+class Misspelt:
+    def retreive(self, question, table, *, now):
+        return None
+
+
+class OfItsOwn:
+    def __init__(self, weight):
+        self.weight = weight
+
+    def retrieve(self, question, table, *, now):
+        return None
+
+
+class Async:
+    async def retrieve(self, question, table, *, now):
+        return None
+
+
+class Lowers:
+    def retrieve(self, question, table, *, now):
+        return question.lower()
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (Frozen(), "returned None where a Recall is needed: does it end with a return"),
+        (Misspelt(), "it has 'retreive'; is 'retrieve' meant"),
+        (Misspelt, "it has 'retreive'"),
+        (OfItsOwn, r"give one of it, OfItsOwn\(...\)"),
+        (SimpleNamespace(retrieve=3), "its 'retrieve' is no method"),
+        (Async(), "write def, not async def"),
+        (Lowers(), "the question's words are question.text"),
+        (recalls(lambda table: (99,)), "recalled row 99, which is not there: this table holds 6 rows, 0 to 5"),
+        (recalls(lambda table: (-1,)), "recalled row -1"),
+        (recalls(lambda table: ("0",)), "recalled a str where row indices are needed"),
+        (recalls(lambda table: (0.0,)), "recalled a float"),
+        (recalls(lambda table: (True,)), "recalled a bool"),
+        (recalls(lambda table: 3), "recalled an int where a tuple"),
+        (keeps(lambda table: (99,)), "chose row 99"),
+        (Part("select", lambda context: [1]), r"Selection.of\(rows\) makes one"),
+        (Part("retrieve", lambda question, table, *, now: ranked(question, table, np.ones(3))), r"shape \(6,\), got \(3,\)"),
+        (
+            Part("retrieve", lambda question, table, *, now: ranked(question, table, table.created / np.nan)),
+            "look for text, for nan",
+        ),
+        (Part("summarize", lambda dialogues: ("text",)), "returned 1 things"),
+    ],
+)
+def test_a_mistake_of_a_new_user_is_named(value, said):
+    with pytest.raises(InputError, match=said):
+        compare({"mine": value}, TOPICS)
+
+
+@pytest.mark.parametrize("rows", [lambda table: table.indices[:2], lambda table: [0, 0], lambda table: ()])
+def test_numpy_rows_a_row_twice_and_no_row_are_taken(rows):
+    board = compare({"mine": recalls(rows)}, [topic("one")])
+    assert not board.bench.failures("mine")
+
+
+def test_a_part_that_fails_on_a_later_question_is_told_and_graded_0():
+    @dataclass
+    class Tires(Last):
+        asked: int = 0
+
+        def retrieve(self, question, table, *, now):
+            self.asked += 1
+            if self.asked == 4:
+                raise ValueError("too tired")
+            return super().retrieve(question, table, now=now)
+
+    board = compare({"mine": Tires()}, [topic("one")])
+    assert board.bench.failures("mine") == 1
+    assert "1 answer failed" in str(board)
+    assert "too tired" in str(board)
+
+
+def test_more_rows_and_more_room_are_told_beside_the_figures():
+    board = compare(
+        {"all": recalls(lambda table: table.indices), "one": Last(), "hoards": keeps(lambda table: table.indices)}, TOPICS
+    )
+    assert re.search(r"all recalls 5\.\d rows a question, ILSTMA \(measured\) 1\.\d: more rows alone raise retrieve", str(board))
+    assert "hoards keeps 6 rows in the cache, ILSTMA 3: more room alone means more hits." in str(board)
+    assert not any("more rows" in remark for remark in board.card("one").remarks)
+
+
+def test_ranked_recalls_the_best_and_keeps_the_order_of_the_rest():
+    table = table_of(topic("one"), EMBEDDER)
+    recall = ranked("which?", table, np.array([0, 5, 1, 5, 2, 3]))
+    assert recall.recalled == (3, 1)
+    assert [candidate.index for candidate in recall.branch_b.candidates] == [3, 1, 5, 4, 2, 0]
+    assert ranked("which?", table, np.arange(6), rows=40).recalled == (5, 4, 3, 2, 1, 0)
+    with pytest.raises(InputError, match="at least one row"):
+        ranked("which?", table, np.arange(6), rows=0)
 
 
 def test_no_variant_and_an_unknown_baseline():
