@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ilstma_lab.evaluation.bench_metrics import METRICS
+from ilstma_lab.plots.spec import Spec, drawn
 from ilstma_lab.plots.template import GREY, HAIRLINE, ROLES, describe, plain, template
 from ilstma_lab.reprs.words import seconds as duration
 from ilstma_lab.systems import YARDSTICKS
@@ -26,32 +27,39 @@ def accuracy_bands(bench: Bench, *, metric: str = "accuracy") -> go.Figure:
 
     `metric`: a share, "accuracy" or "retrieve" or another of `bench_metrics.METRICS`. A system without it is left out.
     """
-    import plotly.graph_objects as go
+    return drawn(accuracy_spec(bench, metric=metric))
 
+
+def accuracy_spec(bench: Bench, *, metric: str = "accuracy") -> Spec:
+    """Return the same figure as a spec, which `LightFigure` shows in a notebook."""
     found = {system: measured for system in bench.systems if (measured := bench.measured(system, metric)).n}
     ranked = sorted(found, key=lambda system: -found[system].band.mean)
     bands = [found[system].band for system in ranked]
-    figure = go.Figure(layout={"template": template()})
-    figure.add_scatter(
-        x=[band.mean for band in bands],
-        y=list(range(len(ranked))),
-        mode="markers",
-        marker=_marks(bench, ranked),
-        error_x=_whiskers([band.high - band.mean for band in bands], [band.mean - band.low for band in bands]),
-        hovertext=[_hover(system, found[system]) for system in ranked],
-        hoverinfo="text",
-    )
-    title = {"text": plain(_title(bench, metric)), "subtitle": {"text": _meaning(metric)}}
-    figure.update_layout(title=title, height=_ROW * len(ranked) + 106, margin={"l": 130, "r": 16, "t": 56, "b": 44})
-    figure.update_xaxes(title_text=f"{_axis(bench, metric)}, 95 % band", **_shares(bands))
-    figure.update_yaxes(
-        tickvals=list(range(len(ranked))),
-        ticktext=[plain(system) for system in ranked],
-        range=[len(ranked) - 0.4, -0.6],
-        showgrid=False,
-    )
-    said = "; ".join(_hover(system, found[system]) for system in ranked)
-    return describe(figure, f"{METRICS[metric].name} of each system. {said}.")
+    said = [_hover(system, found[system]) for system in ranked]
+    dots = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": [band.mean for band in bands],
+        "y": list(range(len(ranked))),
+        "marker": _marks(bench, ranked),
+        "error_x": _whiskers([band.high - band.mean for band in bands], [band.mean - band.low for band in bands]),
+        "hovertext": said,
+        "hoverinfo": "text",
+    }
+    layout = {
+        "title": {"text": plain(_title(bench, metric)), "subtitle": {"text": _meaning(metric)}},
+        "meta": {"description": f"{METRICS[metric].name} of each system. {'; '.join(said)}."},
+        "height": _ROW * len(ranked) + 60,
+        "margin": {"l": 130, "r": 16, "t": 8, "b": 44},
+        "xaxis": {"title": {"text": f"{_axis(bench, metric)}, 95 % band"}, **_shares(bands)},
+        "yaxis": {
+            "tickvals": list(range(len(ranked))),
+            "ticktext": [plain(system) for system in ranked],
+            "range": [len(ranked) - 0.4, -0.6],
+            "showgrid": False,
+        },
+    }
+    return {"data": [dots], "layout": layout}
 
 
 def accuracy_against_seconds(bench: Bench) -> go.Figure:

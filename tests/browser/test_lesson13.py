@@ -33,7 +33,7 @@ def output(lesson: Notebook, source: str) -> Locator:
 @pytest.fixture
 def figure(lesson: Notebook) -> Locator:
     """The Chinese systems' bands, drawn."""
-    found = output(lesson, 'accuracy_bands(zh, metric="retrieve")').locator(".fig").first
+    found = output(lesson, 'accuracy_spec(zh, metric="retrieve")').locator(".fig").first
     found.locator(".main-svg").first.wait_for(state="attached")
     return found
 
