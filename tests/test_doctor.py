@@ -369,9 +369,12 @@ def test_the_command_prints_json(table: Path, capsys: pytest.CaptureFixture[str]
     assert (told["code"], told["lost"], told["findings"][0]["state"]) == (1, [], "ok")
 
 
-def test_b6_the_command_repairs_nothing_that_is_held(table: Path, capsys: pytest.CaptureFixture[str]):
+def test_b6_the_command_repairs_nothing_that_is_held(
+    table: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
     from filelock import FileLock
 
+    monkeypatch.setattr("ilstma_lab.memory.repair._WAIT_SECONDS", 0)
     table.with_name("emily.json.chunks.npy").write_bytes(b"noise")
     with FileLock(table.with_name("emily.json.lock")):
         assert cli.main(["doctor", str(table), "--repair"]) == 2

@@ -392,9 +392,25 @@ def test_citations_of_what_is_no_row_do_no_harm(frozen, document, value):
         used_and_saved(table)
 
 
-def test_an_index_is_no_truth_value(frozen, document):
-    frozen.write_bytes(spoil(document, ("entries", 1, "index"), True))
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        *((place, True) for place in (("entries", 1, "index"), ("summaries", 0, "number"), ("recalls", 0, "row"), ("seq",))),
+        *((place, True) for place in (("next_index",), ("summaries", 0, "rows", 0))),
+        (("waiting",), [[True, 1, "2024-01-01"]]),
+        (("waiting",), [[1, True, "2024-01-01"]]),
+    ],
+)
+def test_a_truth_value_is_no_number(frozen, document, place, value):
+    frozen.write_bytes(spoil(document, place, value))
     refused(frozen, embedder=SMALL)
+
+
+@pytest.mark.parametrize("twice", [b'"recalls": [],\n', b'"seq": 1,\n', b'"personality": "another",\n'])
+def test_a_name_that_stands_twice_is_refused(frozen, twice):
+    whole = frozen.read_bytes()
+    frozen.write_bytes(whole.replace(b'"next_index"', twice + b'"next_index"'))
+    assert "a name stands twice" in refused(frozen, embedder=SMALL)
 
 
 @pytest.mark.parametrize("value", [None, 5, "text", [], True])

@@ -260,7 +260,8 @@ def test_a_file_of_another_kind_is_never_replaced_by_the_backup(path, content):
     assert files_of(path) == before
 
 
-def test_b6_nothing_is_repaired_while_another_writes(path):
+def test_b6_nothing_is_repaired_while_another_writes(path, monkeypatch):
+    monkeypatch.setattr("ilstma_lab.memory.repair._WAIT_SECONDS", 0)
     holder = load(path)
     holder.add(said("mine"))
     beside(path, ".chunks.npy").write_bytes(b"noise")
