@@ -66,7 +66,7 @@ class Leaderboard:
 
     def table(self) -> PlainTable:
         """Return the leaderboard."""
-        from ilstma_lab.evaluation.bench_tables import time_of
+        from ilstma_lab.reprs.words import seconds
 
         rows = []
         for name in self.ranked:
@@ -78,22 +78,11 @@ class Leaderboard:
                     *self._cells(name, "accuracy"),
                     *self._cells(name, "retrieve"),
                     *rest,
-                    time_of(self.bench.median_seconds(name)),
+                    seconds(self.bench.median_seconds(name).band.mean),
                 )
             )
-        gain = f"less {self.baseline}"
-        heads = (
-            "",
-            "accuracy",
-            gain,
-            self._n("accuracy"),
-            "retrieve",
-            gain,
-            self._n("retrieve"),
-            "rows",
-            "hits",
-            "median to the answer",
-        )
+        by_metric = (head for metric in ("accuracy", "retrieve") for head in (metric, "less baseline", self._n(metric)))
+        heads = ("", *by_metric, "rows", "hits", "median")
         return PlainTable(heads, tuple(rows), words=(0, 3, 6))
 
     def notes(self, *names: str) -> Iterator[str]:

@@ -32,7 +32,7 @@ class Watched:
         try:
             said = getattr(self._part, self._role.method)(*given, **named)
         except Exception as error:
-            self.faults.append(f"{describe(error)}{_hint(error)}")
+            self.faults.append(str(error) if isinstance(error, InputError) else f"{describe(error)}{_hint(error)}")
             raise
         if wrong := fault_of(self._role, said, given):
             self.faults.append(f"{type(self._part).__name__}.{self._role.method} {wrong}")

@@ -290,7 +290,7 @@ def test_more_rows_and_more_room_are_told_beside_the_figures():
     board = compare(
         {"all": recalls(lambda table: table.indices), "one": Last(), "hoards": keeps(lambda table: table.indices)}, TOPICS
     )
-    assert re.search(r"all recalls 5\.\d rows a question, ILSTMA \(measured\) 1\.\d: more rows alone raise retrieve", str(board))
+    assert re.search(r"all recalls 4\.\d rows a question, ILSTMA \(measured\) 1\.\d: more rows alone raise retrieve", str(board))
     assert "hoards keeps 6 rows in the cache, ILSTMA 3: more room alone means more hits." in str(board)
     assert not any("more rows" in remark for remark in board.card("one").remarks)
 

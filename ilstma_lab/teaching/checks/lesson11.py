@@ -84,11 +84,9 @@ def _own(board: Leaderboard) -> list[str]:
 
 
 def _fitting(board: Leaderboard) -> bool:
-    """Tell whether a retriever is compared with another retriever, a prefetcher with ILSTMA's own."""
+    """Tell whether the variant is compared with ILSTMA as measured, or with a part of its own kind."""
     kind = board.variants[_own(board)[0]].what
-    if kind == "retriever":
-        return board.baseline in board.variants and board.variants[board.baseline].what == "retriever"
-    return board.baseline == BASELINE
+    return board.baseline == BASELINE or (board.baseline in board.variants and board.variants[board.baseline].what == kind)
 
 
 def _may_say(answer: Any) -> bool:
@@ -141,7 +139,7 @@ EXERCISES = {
                 ),
             ),
             Property("there is one variant beside the baseline", lambda answer: len(_own(answer[0])) == 1),
-            Property("the baseline is a part of the same kind", lambda answer: _fitting(answer[0])),
+            Property("the baseline is ILSTMA as measured, or a part of the same kind", lambda answer: _fitting(answer[0])),
             Property(
                 "your claim is one of the four verdicts, and an n", lambda answer: answer[1][0] in VERDICTS and answer[1][1] > 0
             ),
