@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -23,6 +23,8 @@ from ilstma_lab.memory.entry import (
     to_moment,
 )
 from ilstma_lab.memory.records import GROUP, RecallRecord, Summary
+from ilstma_lab.memory.stored import stored_recall, stored_summary, stored_wait, summary_form
+from ilstma_lab.memory.summary_vectors import SummaryVectors
 from ilstma_lab.memory.values import LIMIT, MOST_RECALLS, indices, shown, whole
 from ilstma_lab.memory.withdrawal import PERSONALITY, WRITTEN, Source, summary_name
 from ilstma_lab.models.sentences import sentences
@@ -59,9 +61,7 @@ class Contents:
         self.stale: set[int] = set()
         self.profiled: set[int] = set()
         self.unprofiled: dict[int, None] = {}
-        self._summary_places: dict[int, int] = {}
-        self._summary_vectors = np.zeros((0, 0), np.float32)
-        self._unembedded: set[int] = set()
+        self.vectors = SummaryVectors()
 
     def text(self, at: int) -> str:
         """Return the text of the row at position `at`."""
@@ -277,8 +277,7 @@ class Contents:
 
     def _set_summary(self, summary: Summary) -> None:
         self.summaries[summary.number] = summary
-        self._summary_places.setdefault(summary.number, len(self._summary_places))
-        self._unembedded.add(summary.number)
+        self.vectors.wait_for(summary.number)
         (self.stale.add if summary.stale else self.stale.discard)(summary.number)
 
     def _forget_question(self, text: str) -> None:
@@ -293,39 +292,9 @@ class Contents:
                 once.difference_update(sentences(text))
         return tuple(once)
 
-    # -- summary vectors -------------------------------------------------------------------------------------------
-
     def of_kind(self, kind: str) -> tuple[Summary, ...]:
         """Return the summaries of one kind, oldest first."""
         return tuple(summary for summary in self.summaries.values() if summary.kind == kind)
-
-    def vectors_of(self, kind: str, embed: Callable[[Sequence[str]], np.ndarray], dim: int) -> np.ndarray:
-        """Return vectors of the summaries of one kind, shape (number of them, dim)."""
-        vectors = self.summary_vectors(embed, dim)
-        places = [self._summary_places[summary.number] for summary in self.of_kind(kind)]
-        return vectors if len(places) == len(vectors) else vectors[places]
-
-    def summary_vectors(self, embed: Callable[[Sequence[str]], np.ndarray], dim: int) -> np.ndarray:
-        """Return vectors of all summaries, shape (number of summaries, dim), a new text embedded once, a blank one zeros."""
-        count = len(self.summaries)
-        known = self._summary_vectors
-        if len(known) < count or known.shape[1] != dim:
-            self._summary_vectors = np.zeros((count + count // 2, dim), np.float32)
-            if known.size:
-                self._summary_vectors[: len(known)] = known
-        for number in self._unembedded:
-            self._summary_vectors[self._summary_places[number]] = 0.0
-        fresh = [number for number in self._unembedded if not is_blank(self.summaries[number].text)]
-        if fresh:
-            places = [self._summary_places[number] for number in fresh]
-            self._summary_vectors[places] = embed([self.summaries[number].text for number in fresh])
-        self._unembedded = set()
-        return self._summary_vectors[:count]
-
-    def forget_vectors(self) -> None:
-        """Drop the summaries' vectors: the embedder changed."""
-        self._summary_vectors = np.zeros((0, 0), np.float32)
-        self._unembedded = set(self.summaries)
 
     # -- snapshot --------------------------------------------------------------------------------------------------
 
@@ -343,7 +312,7 @@ class Contents:
     def sections(self, columns: Columns, *, vectors: bool) -> dict[str, Iterator[dict[str, Any]]]:
         """Return the lists of a snapshot, row by row."""
         return {
-            "summaries": map(_stored_form, self.summaries.values()),
+            "summaries": map(summary_form, self.summaries.values()),
             "entries": (self._stored(at, columns, vectors=vectors) for at in range(columns.size)),
             "recalls": ({"row": r.row, "at": r.at.isoformat(), "question": r.question, "hit": r.hit} for r in self.recalls),
         }
@@ -443,7 +412,7 @@ class Contents:
         """Return contents of their own; the texts themselves are shared."""
         other = Contents()
         for name, value in vars(self).items():
-            setattr(other, name, value.copy() if isinstance(value, list | dict | set | np.ndarray) else value)
+            setattr(other, name, value.copy() if isinstance(value, list | dict | set | SummaryVectors) else value)
         other.old_texts = []
         return other
 
@@ -455,38 +424,3 @@ def _indices(rows: Collection[Any]) -> tuple[int, ...]:
 def _without(index: int, rests_on: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
     left = {row: tuple(other for other in others if other != index) for row, others in rests_on.items() if row != index}
     return {row: others for row, others in left.items() if others}
-
-
-def _stored_form(summary: Summary) -> dict[str, Any]:
-    row = {"number": summary.number, "text": summary.text, "rows": list(summary.rows), "at": summary.at.isoformat()}
-    recalled = {} if summary.last_recall is None else recalls_of(summary)
-    return {**row, "stale": summary.stale, "kind": summary.kind, **recalled}
-
-
-def recalls_of(summary: Summary | None) -> dict[str, Any]:
-    """Return how often and when a summary was recalled, as a snapshot and an event hold it; None is one never recalled."""
-    times, last = (summary.recall_times, summary.last_recall) if summary else (1, None)
-    return {"recall_times": times, "last_recall": None if last is None else last.isoformat()}
-
-
-def stored_summary(row: dict[str, Any]) -> Summary:
-    """Return a summary as a snapshot or an event holds it. Raises KeyError, TypeError, ValueError or AttributeError."""
-    kind = clean_text(row.get("kind", GROUP), name="the kind of a summary")
-    stale, last = bool(row.get("stale", False)), row.get("last_recall")
-    times = whole(row.get("recall_times", 1), name="a summary's recall_times", least=1, most=MOST_RECALLS)
-    last = None if last is None else to_instant(last)
-    number, rows = whole(row["number"], name="a summary's number"), indices(row["rows"])
-    return Summary(number, clean_text(row["text"]), rows, to_instant(row["at"]), stale, kind, times, last)
-
-
-def stored_recall(row: dict[str, Any]) -> RecallRecord:
-    """Return a recall as a snapshot holds it. Raises KeyError, TypeError, ValueError or AttributeError."""
-    question = clean_text(row.get("question", ""), name="a recall's question")
-    return RecallRecord(whole(row["row"], name="a recall's row"), to_instant(row["at"]), question, bool(row.get("hit")))
-
-
-def stored_wait(item: list[Any]) -> tuple[int, tuple[int, int]]:
-    """Return a deferred touch as a snapshot holds it: row, recalls to add, last recall. Raises TypeError or ValueError."""
-    row, count, at = item
-    count = whole(count, name="the recalls that wait", least=1, most=MOST_RECALLS)
-    return whole(row, name="a row that waits"), (count, to_microseconds(to_instant(at)))

@@ -232,13 +232,14 @@ class ReadableTable:
 
     def summary_vectors(self) -> np.ndarray:
         """Return the summaries' vectors, shape (number of summaries, dim), of length 1."""
-        with self._lock:
-            return self._contents.vectors_of(GROUP, self.embed, self.embedder.dim)
+        return self.note_vectors(GROUP)
 
     def note_vectors(self, kind: str) -> np.ndarray:
         """Return the vectors of `notes(kind)`, shape (number of them, dim), of length 1 (or 0 for a blank text)."""
         with self._lock:
-            return self._contents.vectors_of(kind, self.embed, self.embedder.dim)
+            held = self._contents
+            wanted = [note.number for note in held.of_kind(kind)]
+            return held.vectors.of(wanted, held.summaries, embed=self.embed, dim=self.embedder.dim)
 
     def to_frame(self, now: datetime | None = None) -> pd.DataFrame:
         """Return the table as pandas: Table 1 of the ILSTMA paper, with its five columns first.

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ilstma_lab.errors import FormatError, InputError
-from ilstma_lab.memory.contents import stored_recall, stored_summary, stored_wait
 from ilstma_lab.memory.entry import clean_text, is_blank, to_moment
 from ilstma_lab.memory.records import GROUP
 from ilstma_lab.memory.snapshot import SECTIONS, ForeignFileError, read_document, read_snapshot
+from ilstma_lab.memory.stored import stored_recall, stored_summary, stored_wait
 from ilstma_lab.memory.values import LIMIT, MOST_RECALLS, shown
 
 Row = dict[str, Any]

@@ -16,12 +16,13 @@ import numpy as np
 
 from ilstma_lab.errors import EmbeddingMismatchError, FormatError, IlstmaError, InputError, TableFileError
 from ilstma_lab.memory.columns import Columns
-from ilstma_lab.memory.contents import Contents, recalls_of
+from ilstma_lab.memory.contents import Contents
 from ilstma_lab.memory.entry import SEARCHED_CHARACTERS, Dialogue, Kind, MemoryEntry, clean_text, to_instant, to_moment
 from ilstma_lab.memory.readable import ReadableTable
 from ilstma_lab.memory.records import GROUP, Summary
 from ilstma_lab.memory.safely import uninterrupted
 from ilstma_lab.memory.storage import Stored, TableFile
+from ilstma_lab.memory.stored import recalls_of
 from ilstma_lab.memory.values import LIMIT, named
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
 from ilstma_lab.memory.withdrawal import withdrawn
@@ -288,7 +289,7 @@ class MemoryTable(ReadableTable):
         with self._lock:
             self.embedder = embedder
             self._columns.reset_vectors(embedder.dim)
-            self._contents.forget_vectors()
+            self._contents.vectors.forget()
             self._contents.changes.extend(self._columns.index.tolist())
             self.embed_pending(progress=progress)
             if self._file:
