@@ -41,7 +41,11 @@ def _false_hit(record: Record, grader: str) -> float | None:
 
 _ALL = (
     Metric("accuracy", _grade("accuracy"), "answer accuracy in {0, .5, 1} by the grader named"),
-    Metric("retrieve", lambda r, _: r.retrieve, "1: a row with the answer is recalled; .5: a text written of it, one of its day or beside it"),
+    Metric(
+        "retrieve",
+        lambda r, _: r.retrieve,
+        "1: a row with the answer is recalled; .5: a text written of it, one of its day or beside it",
+    ),
     Metric("A alone", lambda r, _: r.a_alone, "the same of the one row that branch A names, where it read"),
     Metric("coherence", _grade("coherence"), "how naturally the answer responds; only a model or a person grades it"),
     *(Metric(f"hit@{k}", _hit_at(k), f"a row with the answer is among the first {k} found") for k in HIT_AT),

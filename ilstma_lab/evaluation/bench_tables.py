@@ -52,6 +52,7 @@ def notes(bench: Bench) -> Iterator[str]:
         yield f"Each question was asked in {count(run.repeats, 'repeat')}, each on a fresh fork; their mean counts once."
     with_gold = sum(bool(question.finds) for _, question in run.questions)
     yield f"retrieve, hit@k, MRR: the {count(with_gold, 'question')} with gold rows."
+    yield "MRR and hit@k look at branch B's ranking of all rows where a system has one, else at the rows that it recalls."
     if read := _counts(bench, {each: bench.measured(each, "A alone").n for each in bench.systems}):
         yield f"A alone: where branch A read, which an answer from the cache skips; n = {read}."
     if left := _counts(bench, {each: bench.n - bench.measured(each, "accuracy").n for each in bench.systems}):

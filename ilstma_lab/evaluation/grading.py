@@ -96,7 +96,8 @@ class TokenF1:
 class Facts:
     """Grades by the facts of the label that stand in the answer: all give 1; a part gives 0 if strict, .5 if lenient.
 
-    A label without facts is graded by token F1, and `reason` says so. What contradicts the label besides is not seen.
+    A label without facts is graded by token F1, and `reason` says so. What contradicts the label besides is not
+    seen, and an answer that quotes everything holds every fact: look at its tokens too.
     """
 
     wording: GradeWording = "strict"

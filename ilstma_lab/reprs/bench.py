@@ -27,15 +27,15 @@ def bench_text(bench: Bench, *, by_kind: bool = False) -> str:
 
 
 def bench_html(bench: Bench) -> Html:
-    """Return the report as HTML; the papers' claims are folded away."""
+    """Return the report as HTML; kinds of question and the papers' claims are folded away."""
+    shown = list(tables(bench))
+    by_kind = list(tables(bench, by_kind=True))[len(shown) :]
     claimed = list(claims(bench))
-    folded = tag(
-        "details", tag("summary", "Claimed beside measured"), tag("p", caveat(bench), cls="mid"), *panes(claimed, cls=None)
-    )
     return page(
         head("Memory systems", finding(bench), sub=asked(bench)),
-        *panes(tables(bench, by_kind=True)),
-        tag("div", folded, cls="pane") if claimed else None,
+        *panes(shown),
+        _folded("By kind of question", panes(by_kind, cls=None)),
+        _folded("Claimed beside measured", [tag("p", caveat(bench), cls="mid"), *panes(claimed, cls=None)]) if claimed else None,
         tag("div", *(tag("p", note, cls="mid") for note in notes(bench)), cls="pane"),
     )
 
@@ -71,6 +71,10 @@ def panes(titled: Iterable[tuple[str, PlainTable]], *, cls: str | None = "pane")
     """Yield each table below its title; one that is too wide scrolls by itself."""
     for title, table in titled:
         yield tag("div", tag("h3", title) if title else None, table.html(), cls=cls, style="overflow-x:auto")
+
+
+def _folded(title: str, content: Iterable[Html]) -> Html:
+    return tag("div", tag("details", tag("summary", title), *content), cls="pane")
 
 
 def _listed(names: Sequence[str]) -> str:
