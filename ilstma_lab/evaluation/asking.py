@@ -100,6 +100,7 @@ class Asking:
             seconds_after=turn.seconds_after,
             prompt_tokens=sum(call.prompt_tokens for call in calls),
             reply_tokens=sum(call.reply_tokens for call in calls),
+            trouble="; ".join(f"{step.name}: {step.error}" for step in turn.steps if step.error),
             grades=graded(question, turn.answer, self.graders, failure=""),
         )
 

@@ -63,6 +63,8 @@ def notes(bench: Bench) -> Iterator[str]:
         if failed := bench.failures(system):
             first = next(record.failure for record in run.of(system) if record.failure)
             yield f"{system}: {count(failed, 'answer')} failed, and count as 0. The first: {first}"
+        if troubled := [record.trouble for record in run.of(system) if record.trouble]:
+            yield f"{system}: in {count(len(troubled), 'answer')} a step failed, and the rest went on. The first: {troubled[0]}"
     if run.jobs != 1:
         yield f"Seconds were taken while {'one process a core' if run.jobs == -1 else f'{run.jobs} processes'} ran."
     yield from run.notes

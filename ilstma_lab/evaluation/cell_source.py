@@ -7,15 +7,16 @@ import inspect
 import linecache
 from types import FunctionType
 
-from ilstma_lab.evaluation.fingerprint import source_of
-
 
 def code_of(made: type | FunctionType) -> str:
     """Return the code of a class or function, decorators included; "" where Python cannot tell it.
 
     Python looks for a class in its module's file, which a notebook has not; its methods know the cell that they stand in.
     """
-    return source_of(made) or (_class_in_cell(made) if inspect.isclass(made) else "")
+    try:
+        return inspect.getsource(made)
+    except (OSError, TypeError):
+        return _class_in_cell(made) if inspect.isclass(made) else ""
 
 
 def _class_in_cell(made: type) -> str:

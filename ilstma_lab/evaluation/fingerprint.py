@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ilstma_lab.clock import ManualClock
+from ilstma_lab.evaluation.cell_source import code_of
 from ilstma_lab.evaluation.datasets import Topic
 from ilstma_lab.lab import Lab
 from ilstma_lab.memory.table import MemoryTable
@@ -50,19 +50,11 @@ def setting_of(part: Any) -> str:
     return "; ".join(filter(None, (_named(type(part)), getattr(part, "name", ""), _plain(part))))
 
 
-def source_of(made: type | Callable) -> str:
-    """Return the code of a class or function, "" where Python cannot tell it."""
-    try:
-        return inspect.getsource(made)
-    except (OSError, TypeError):
-        return ""
-
-
 def _named(made: type) -> str:
     name = f"{made.__module__}.{made.__qualname__}"
     if made.__module__.startswith("ilstma_lab."):
         return name
-    return f"{name} {_hash(source_of(made))}"
+    return f"{name} {_hash(code_of(made))}"
 
 
 def _plain(value: Any) -> str:

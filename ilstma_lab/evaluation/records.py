@@ -25,7 +25,8 @@ class Record:
     None where branch A did not read or there is no gold. `rank`: the place of the first row with the answer, in branch B's
     ranking where the turn has one, else among the recalled rows; 0 where it is not among them, None without gold or rows.
     `hit`: None for a system without a cache. `retrieve`: the retrieve accuracy, None without gold. Seconds and tokens are the
-    turn's. `failure` says why there is no answer: then every grade is 0. `grades` by the grader's name.
+    turn's. `failure` says why there is no answer: then every grade is 0. `trouble` names the steps that failed though an answer
+    came. `grades` by the grader's name.
     """
 
     system: str
@@ -45,6 +46,7 @@ class Record:
     prompt_tokens: int = 0
     reply_tokens: int = 0
     failure: str = ""
+    trouble: str = ""
     grades: Mapping[str, Grade] = field(default_factory=dict)
 
     @property

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import linecache
 from dataclasses import replace
 
 import pytest
 
 from ilstma_lab import ILSTMA, Config
 from ilstma_lab.errors import FormatError, InputError
+from ilstma_lab.evaluation.bench import Bench
+from ilstma_lab.evaluation.bench_tables import notes
+from ilstma_lab.evaluation.cell_source import code_of
 from ilstma_lab.evaluation.datasets import load_dataset, load_topic
 from ilstma_lab.evaluation.experiment import first_questions, run_systems
+from ilstma_lab.evaluation.fingerprint import setting_of
 from ilstma_lab.evaluation.grading import Facts, TokenF1
 from ilstma_lab.evaluation.records import Record
 from ilstma_lab.evaluation.rehearsed import Rehearsed
@@ -268,3 +273,28 @@ def test_the_whole_bench_offline():
     bench = Bench(found, "ILSTMA (measured)", FACTS.name)
     assert bench.measured("ILSTMA (measured)", "retrieve").band.mean > bench.measured("ILSTMA", "retrieve").band.mean
     assert all(system in bench.text() for system in systems)
+
+
+def test_a_step_that_fails_though_an_answer_comes_is_said():
+    class Down:
+        def retrieve(self, question, table, *, now):
+            raise OSError("the index is gone")
+
+    found = run({"down": lambda table, **parts: ILSTMA(table, retriever=Down(), **parts)})
+    assert {record.trouble.partition(" (")[0] for record in found.records} == {"Recall: OSError: the index is gone"}
+    assert any("a step failed" in note for note in notes(Bench(found, "down", FACTS.name)))
+
+
+def test_a_grader_written_in_a_cell_is_known_by_its_code():
+    first, second = (in_a_cell(f"class Mine:\n    def grade(self, *_):\n        return {number}\n") for number in (1, 2))
+    assert "return 1" in code_of(first)
+    assert setting_of(first()).partition(";")[0] != setting_of(second()).partition(";")[0]
+
+
+def in_a_cell(code: str):
+    """Return the class that a notebook cell with this code defines: it is in no file, and Python's line cache has it."""
+    name = f"<cell {hash(code)}>"
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    space = {"__name__": "cell"}
+    exec(compile(code, name, "exec"), space)
+    return space["Mine"]
