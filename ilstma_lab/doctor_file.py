@@ -45,7 +45,10 @@ class Checkup:
 
 
 def look_at_file(path: str | os.PathLike[str]) -> Checkup:
-    """Return how a table's files are. They are read, never changed."""
+    """Return how a table's files are. They are read, never changed.
+
+    Raises InputError for a path that can name no file, TableFileError where a device, a pipe or a socket is in a file's place.
+    """
     plan = plan_repair(path)
     best = plan.best
     code = HOPELESS if best is None else REPAIRABLE if plan.needed else WHOLE

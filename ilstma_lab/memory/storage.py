@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ilstma_lab.errors import FormatError, TableBusyError, TableFileError
+from ilstma_lab.errors import FormatError, InputError, TableBusyError, TableFileError
 from ilstma_lab.memory.safely import replaced, sync_folder
 from ilstma_lab.memory.snapshot import ForeignFileError, read_snapshot, snapshot_lines
 from ilstma_lab.memory.values import LIMIT, whole
@@ -42,16 +42,22 @@ class TableFile:
     """The files of one table. Reading takes no lock; the first write takes it and keeps it until `close`.
 
     `needs_mending`: the files hold something damaged, which the next snapshot puts right and keeps aside.
+
+    Raises InputError for a path that can name no file, TableFileError where a device, a pipe or a socket is in the place of one:
+    a pipe would be waited for, and a device replaced.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
-        self.path = Path(os.path.realpath(os.path.expanduser(path)))  # two ways to one file must meet at one lock
+        self.path = _file_path(path)
         self.journal = self._beside(".journal")
         self.backup = self._beside(".bak")
         self.old_journal = self._beside(".journal.bak")
         self.vectors = self._beside(".vectors.npy")
         self.chunks = self._beside(".chunks.npy")
         self.lock = self._beside(".lock")
+        for file in (self.path, self.journal, self.backup, self.old_journal, self.vectors, self.chunks, self.lock):
+            if os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file):
+                raise _no_file(file, "a device, a pipe or a socket")
         self.series = secrets.token_hex(8)
         self.needs_mending = False
         self._lock = None
@@ -151,6 +157,8 @@ class TableFile:
             return
         from filelock import FileLock, Timeout
 
+        if os.path.isdir(self.path):
+            raise _no_file(self.path, "a folder")
         if self._seen is not None and not self.path.parent.exists():  # taking the lock would make the folder again
             raise self._gone()
         lock = FileLock(self.lock, thread_local=False)  # asked in one thread, closed in another
@@ -158,13 +166,14 @@ class TableFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=wait_seconds)
         except Timeout:
+            if not self.lock.exists():
+                raise self._unwritable("its lock cannot be made there") from None
             raise TableBusyError(
                 f"{self.path.name} is open for writing elsewhere: in another notebook or process, or in another table here. "
                 "Close that one (table.close(), or shut its kernel down) and try again; nothing was changed."
             ) from None
         except (OSError, NotImplementedError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise TableFileError(f"cannot write beside {self.path}: {reason}. Choose a folder you may write to.") from None
+            raise self._unwritable(getattr(error, "strerror", None) or error) from None
         try:
             self._refuse_what_changed()
         except TableFileError:
@@ -186,6 +195,9 @@ class TableFile:
         raise TableFileError(
             f"{self.path.name} was changed by someone else since it was loaded. Load it again; nothing was changed."
         )
+
+    def _unwritable(self, reason: object) -> TableFileError:
+        return TableFileError(f"cannot write beside {self.path}: {reason}. Choose a folder you may write to.")
 
     def _gone(self) -> TableFileError:
         return TableFileError(
@@ -358,6 +370,21 @@ class TableFile:
         for file in self.path.parent.iterdir():
             if ours.fullmatch(file.name) or file.name in aside:
                 file.unlink()
+
+
+def _file_path(path: str | os.PathLike[str]) -> Path:
+    """Return the one path of a table's file, by whatever way it was named: two ways to one file must meet at one lock."""
+    try:
+        found = Path(os.path.realpath(os.path.expanduser(path)))
+    except ValueError:
+        found = None
+    if found is None or not os.fspath(path) or not found.name:
+        raise InputError(f"{os.fspath(path)!r} can name no file: give a path such as 'emily.json'")
+    return found
+
+
+def _no_file(path: Path, kind: str) -> TableFileError:
+    return TableFileError(f"{path} is {kind} and no file: give the path of a table's file, such as 'emily.json'")
 
 
 def _record(line: bytes) -> dict[str, Any]:

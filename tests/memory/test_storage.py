@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ilstma_lab import MemoryTable
-from ilstma_lab.errors import FormatError, IlstmaError, TableFileError
+from ilstma_lab.doctor_file import look_at_file
+from ilstma_lab.errors import FormatError, IlstmaError, InputError, TableFileError
 from ilstma_lab.memory.table import TableWarning
 from tests.memory.kit import EMBEDDER, START, abandon, at, load, load_noted, said, saved, state, table_of
 
@@ -593,3 +595,43 @@ def test_warnings_are_table_warnings(path):
         warnings.simplefilter("error")
         with pytest.raises(TableWarning):
             MemoryTable.load(path, embedder=EMBEDDER)
+
+
+# -- what is no file ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("use", [saved, load, look_at_file], ids=["save", "load", "doctor"])
+@pytest.mark.parametrize("ending", ["", ".journal", ".bak", ".vectors.npy", ".lock"])
+def test_a_pipe_or_a_socket_is_never_taken_for_a_table(use, ending, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
+    os.mkfifo(f"pipe.json{ending}")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"socket.json{ending}")
+        before = {name: os.lstat(name).st_ino for name in os.listdir()}
+        for name in ("pipe.json", "socket.json"):
+            with pytest.raises(TableFileError, match=f"{name}{ending} is a device, a pipe or a socket and no file"):
+                use(tmp_path / name)
+        assert {name: os.lstat(name).st_ino for name in os.listdir()} == before
+
+
+def test_a_table_is_not_saved_over_a_folder(tmp_path):
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(TableFileError, match=r"folder.json is a folder and no file"):
+        table_of("violin").save(tmp_path / "folder.json")
+    assert [file.name for file in tmp_path.iterdir()] == ["folder.json"]
+
+
+@pytest.mark.parametrize("name", ["", "/", "a\0b.json"])
+@pytest.mark.parametrize("use", [lambda path: table_of("violin").save(path), load, look_at_file], ids=["save", "load", "doctor"])
+def test_a_path_that_names_no_file_is_refused_in_words(use, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="can name no file"):
+        use(name)
+    assert not os.listdir(tmp_path)
+
+
+def test_a_lock_that_cannot_be_made_is_not_said_to_be_held_elsewhere(path):
+    beside(path, ".lock").symlink_to(path.parent / "missing" / "lock")
+    with pytest.raises(TableFileError, match="cannot write beside .*Choose a folder you may write to"):
+        table_of("violin").save(path)
+    assert not path.exists()
