@@ -31,14 +31,17 @@ app: $(LAB) ## open the chat lab as a page of its own
 gallery: $(LAB) ## execute the lessons and write them as pages into build/gallery
 	$(BIN)/python -m ilstma_lab.teaching.gallery build/gallery
 
+# Two processes, each with whole files in their order: browser tests come last, since no other event loop runs beside theirs.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
 # numpy's threads wait for each other where kernels and Chromium want the same cores: an embedding then takes many times as long.
 test test-slow: export OPENBLAS_NUM_THREADS = 1
 
 test: lint ## check everything: lint, then all tests but the slow ones
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS)
 
 test-slow: lint ## check everything, the slow tests too, with ten times as many random examples
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -m "" $(PYTEST_ARGS)
+	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m "" $(PYTEST_ARGS)
 
 demo: $(LAB) ## play the bundled conversation: each question, its steps, the closing figures
 	@$(BIN)/ilstma-lab demo
