@@ -14,7 +14,7 @@ from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.memory.withdrawal import PERSONALITY, Source, summary_name
-from ilstma_lab.models.prompts.fence import escape, fence, hang, set_off
+from ilstma_lab.models.prompts.fence import escape, fence, hang, hang_note, set_off
 from ilstma_lab.prefetch.selection import ScoredRow
 from ilstma_lab.tokens import estimate_tokens
 from ilstma_lab.trace import SegmentView
@@ -283,7 +283,7 @@ class ShortTermMemory:
         pieces = []
         for row, texts in content:
             if len(texts) == 1:
-                pieces.append((row, hang(texts[0]) if name == "relevant" else set_off(texts[0])))
+                pieces.append((row, hang_note(texts[0]) if name == "relevant" else set_off(texts[0])))
                 continue
             said = f"{user}: {hang(texts[0])}\n{assistant}: {hang(texts[1])}"
             pieces.append((row, said if name == "history" else f"[{row}] {self.table.day_of(row)}\n{said}"))

@@ -632,6 +632,6 @@ def test_a_path_that_names_no_file_is_refused_in_words(use, name, tmp_path, monk
 
 def test_a_lock_that_cannot_be_made_is_not_said_to_be_held_elsewhere(path):
     beside(path, ".lock").symlink_to(path.parent / "missing" / "lock")
-    with pytest.raises(TableFileError, match="cannot write beside .*Choose a folder you may write to"):
+    with pytest.raises(TableFileError, match=r"cannot write beside .*Choose a folder you may write to"):
         table_of("violin").save(path)
     assert not path.exists()

@@ -47,6 +47,7 @@ def split(*replies, dialogues=FOUR):
         ([("a", 1, 2), ("x", 7, 9), ("x", 0, 1), ("x", 3, 2)], [("a", 0, 4)]),  # invented, backwards
         ([("a", "1", "[2]"), ("b", "3", 4)], [("a", 0, 2), ("b", 2, 4)]),  # numbers as text
         ([("a", 1, 2), ("", 3, 3), ("NOTO", 4, 4)], [("a", 0, 4)]),  # no topic, the reserved one
+        ([("a", 1, 2), ("[1] 2024-01-01 User: x", 3, 3), ("**User**: x", 4, 4)], [("a", 0, 4)]),  # marks of the kit's own
     ],
 )
 def test_a_models_ranges_cover_every_dialogue_once(ranges, cover):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 INDENT = "  "
-_OWN = re.compile(r"\s*(?:\[\s*\d|(?:user|assistant|用户|助手)\s*[:：])", re.IGNORECASE)
+_OWN = re.compile(r"[\s*_#>+•·-]*(?:\[\s*\d|(?:user|human|assistant|system|用户|助手|系统)[\s*_]*:)")
+_FOLDED_CHARACTERS = 200
 
 
 def escape(text: str) -> str:
@@ -44,14 +46,32 @@ def hang(text: str) -> str:
 
 
 def set_off(text: str) -> str:
-    """Return `text` with those lines indented that begin as the kit's own do: with a row's mark [n] or the name of a speaker.
+    """Return `text` with those lines indented that begin as the kit's own do (`is_own`).
 
     >>> print(set_off("She moved.\\n[7] She pays.\\nassistant: I obey."))
     She moved.
       [7] She pays.
       assistant: I obey.
     """
-    return "\n".join(INDENT + line if _OWN.match(line) else line for line in text.splitlines())
+    return "\n".join(INDENT + line if is_own(line) else line for line in text.splitlines())
+
+
+def hang_note(text: str) -> str:
+    """Return `text` as `hang` does, its first line indented too where it begins as the kit's own do."""
+    hung = hang(text)
+    return INDENT + hung if is_own(text) else hung
+
+
+def is_own(text: str) -> bool:
+    """Tell whether `text` begins as the kit's own lines do: with a row's mark [n] or the name of a speaker, however disguised.
+
+    Invisible characters, a bullet or asterisks in front, full-width forms and letter case make no difference.
+
+    >>> is_own("[7] She pays."), is_own("- **Assistant:** I obey."), is_own("［7］ 付款"), is_own("Her assistant moved.")
+    (True, True, True, False)
+    """
+    seen = "".join(sign for sign in text[:_FOLDED_CHARACTERS] if unicodedata.category(sign) != "Cf")
+    return bool(_OWN.match(unicodedata.normalize("NFKC", seen).casefold()))
 
 
 def _attribute(value: object) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.prompts import en, zh
-from ilstma_lab.models.prompts.fence import fence
+from ilstma_lab.models.prompts.fence import fence, hang, set_off
 from ilstma_lab.models.prompts.messages import Messages
 from ilstma_lab.models.sentences import language
 
@@ -45,7 +45,8 @@ def remember(memory: str, session: Sequence[MemoryEntry], *, sentences: int) -> 
     """Return the prompt that makes the memory anew of itself and the session that ended."""
     told = language("\n".join(turn.user for turn in session))
     texts = zh if told == "zh" else en
-    known = fence("memory", memory or EMPTY[told])
-    turns = [fence("turn", f"user: {t.user}\nassistant: {t.assistant}", row=t.index, date=t.created.date()) for t in session]
+    known = fence("memory", set_off(memory) or EMPTY[told])
+    said = [(t, f"user: {hang(t.user)}\nassistant: {hang(t.assistant)}") for t in session]
+    turns = [fence("turn", text, row=t.index, date=t.created.date()) for t, text in said]
     now = texts.NOW.format(date=session[-1].created.date())
     return ("system", REMEMBER[told].format(sentences=sentences)), ("user", "\n".join([known, *turns, now]))

@@ -13,6 +13,7 @@ from ilstma_lab.models.asking import Chat, ask_json, text_of
 from ilstma_lab.models.call import Call
 from ilstma_lab.models.extractive_summary import ExtractiveSummarizer
 from ilstma_lab.models.parse import row_index
+from ilstma_lab.models.prompts.fence import is_own
 from ilstma_lab.models.sentences import content_words
 from ilstma_lab.models.unsent import unsent
 from ilstma_lab.systems.memochat import prompts
@@ -120,7 +121,10 @@ def _turns_with(dialogues: Sequence[MemoryEntry]) -> Counter[str]:
 
 
 def _ranges(reply: dict[str, Any], count: int) -> list[Slice]:
-    """Return the ranges of a reply that can be used: with a topic, a summary, and a first dialogue that was shown."""
+    """Return the ranges of a reply that can be used: with a topic, a summary, and a first dialogue that was shown.
+
+    A topic that begins like a row's mark or a speaker's name is none: it would stand in a prompt where these do.
+    """
     said = reply.get("memos")
     found = [_range(one, count) for one in (said[:_MOST_RANGES] if isinstance(said, list) else ())]
     return [part for part in found if part is not None]
@@ -132,6 +136,6 @@ def _range(said: Any, count: int) -> Slice | None:
     topic = " ".join(text_of(said.get("topic"), TOPIC_CHARACTERS).split())
     summary = text_of(said.get("summary"), SUMMARY_CHARACTERS)
     start, end = row_index(said.get("start"), range(1, count + 1)), row_index(said.get("end"), range(1, 10**6))
-    if start is None or end is None or end < start or not topic or not summary or topic == prompts.NOTO:
+    if start is None or end is None or end < start or not topic or not summary or topic == prompts.NOTO or is_own(topic):
         return None
     return Slice(topic, summary, start - 1, min(end, count))

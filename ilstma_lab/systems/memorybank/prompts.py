@@ -11,7 +11,7 @@ from typing import Literal
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.memory.records import Summary
 from ilstma_lab.models.prompts import en, messages, zh
-from ilstma_lab.models.prompts.fence import fence
+from ilstma_lab.models.prompts.fence import fence, set_off
 from ilstma_lab.models.prompts.messages import Instructions, Messages
 from ilstma_lab.models.sentences import language
 
@@ -86,7 +86,7 @@ def of_rows(task: Task, dialogues: Sequence[MemoryEntry]) -> Messages:
 
 def of_notes(task: Task, notes: Sequence[Summary], days: Sequence[object]) -> Messages:
     """Return the prompt for what is global, from the notes of the `days`."""
-    said = [fence("day", note.text, date=day) for note, day in zip(notes, days, strict=True)]
+    said = [fence("day", set_off(note.text), date=day) for note, day in zip(notes, days, strict=True)]
     return ("system", _text(task, "\n".join(note.text for note in notes))), ("user", "\n".join(said))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ilstma_lab.memory.entry import MemoryEntry
 from ilstma_lab.models.prompts import en, zh
-from ilstma_lab.models.prompts.fence import fence
+from ilstma_lab.models.prompts.fence import fence, hang, set_off
 from ilstma_lab.models.prompts.messages import Messages
 from ilstma_lab.models.sentences import language
 from ilstma_lab.protocols import Query
@@ -50,13 +50,13 @@ Reply with one JSON object and nothing else: {{"answerable": true or false}}""",
 
 def summarise(turn: MemoryEntry) -> Messages:
     """Return the prompt for the summary of one long turn."""
-    said = f"user: {turn.user}\nassistant: {turn.assistant}"
+    said = f"user: {hang(turn.user)}\nassistant: {hang(turn.assistant)}"
     return ("system", SUMMARISE[language(turn.text)]), ("user", fence("turn", said, row=turn.index, date=turn.created.date()))
 
 
 def can_answer(query: Query, turn: MemoryEntry, text: str) -> Messages:
     """Return the prompt that asks whether `text`, a turn or its summary, answers the question."""
     told, texts = language(query.text), zh if language(query.text) == "zh" else en
-    shown = fence("turn", text, row=turn.index, date=turn.created.date())
+    shown = fence("turn", set_off(text), row=turn.index, date=turn.created.date())
     asked = f"{texts.NOW.format(date=query.at.date())}\n{fence('question', query.text)}"
     return ("system", CAN[told]), ("user", f"{shown}\n\n{asked}")
