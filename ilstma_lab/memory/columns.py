@@ -15,7 +15,8 @@ class Columns:
     """Arrays of one length: index, created and last_recall (microseconds), offset (minutes ahead of UTC), recall_times, kind,
     pending, vectors (n, dim).
 
-    `index` only ever rises, so an index is found by bisection. Every vector has length 1; a pending one is all zeros.
+    `index` only ever rises, so an index is found by bisection. Every vector has length 1, or 0 where the
+    embedder gave zeros; a pending one is all zeros.
     Each is a view of the filled part of a longer array, renewed when that part or its array changes.
     """
 

@@ -69,7 +69,7 @@ def change_summary(which, **change):
         (lambda columns, contents: columns.kind.__setitem__(1, 7), "row 1: it is neither told nor asked"),
         (lambda columns, contents: columns.vectors.__setitem__(1, np.nan), "row 1: its vector is not finite"),
         (lambda columns, contents: columns.vectors.__setitem__(1, np.inf), "row 1: its vector is not finite"),
-        (lambda columns, contents: columns.vectors.__setitem__(1, 0.0), "row 1: its vector is not of length 1"),
+        (lambda columns, contents: columns.vectors.__setitem__(1, 0.5), "row 1: its vector is not of length 1"),
         (lambda columns, contents: columns.vectors.__setitem__(1, 2.0), "row 1: its vector is not of length 1"),
         (lambda columns, contents: columns.pending.__setitem__(1, True), "row 1: it waits for its vector, and has one"),
         (lambda columns, contents: contents.cites.update({12: (3, 6)}), "row 12 cites row 6, not there"),

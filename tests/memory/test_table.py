@@ -201,6 +201,7 @@ def test_a17_a_vector_that_is_not_finite_is_not_taken(value):
 
 def test_a17_a_zero_vector_is_last_and_never_nan():
     table = table_of("violin", "zero", "dentist", embedder=Moody({"zero": 0.0}))
+    assert table.check() == ()
     assert not table.pending.any()
     assert np.isfinite(table.vectors).all()
     assert search(table, "violin\nI see.", k=3)[0] == 0
