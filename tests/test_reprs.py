@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ilstma_lab import Dialogue, MemoryTable
+from ilstma_lab import Dialogue, ManualClock, MemoryTable
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.prefetch.selection import ScoredRow, Selection
 from ilstma_lab.reprs.markup import Html, stylesheet, tag
@@ -20,7 +20,7 @@ from ilstma_lab.reprs.why import referee, text_of, why
 from ilstma_lab.reprs.words import line, plain
 from ilstma_lab.retrieval.recall import BranchA, BranchB, Candidate, Chunk, Reading, Recall
 from ilstma_lab.trace import Failure, RowView, SegmentView, Step, Turn, Verdict
-from tests.stubs import StubJudge, StubReader, asking, quoting, stub_lab
+from tests.stubs import StubJudge, StubReader, asking, quoting, stub_lab, stub_models, table_of
 
 ATTACK = "</script><img src=x onerror=alert(1)>\"'&"
 NOW = datetime(2026, 4, 16, 9, tzinfo=UTC)
@@ -272,3 +272,15 @@ def test_every_rule_of_the_stylesheet_stays_inside_our_outputs():
 def test_h1_reprs_need_neither_widgets_nor_plotly():
     code = "import sys; sys.modules.update(dict.fromkeys(['ipywidgets', 'anywidget', 'plotly'])); import ilstma_lab.reprs"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_why_does_not_deny_what_stood_in_the_prompt():
+    from ilstma_lab.systems.chatrsum import ChatRsum
+    from ilstma_lab.systems.memochat import MemoChat
+
+    table = table_of(12)
+    said = {MemoChat: "stand under the topics that were picked", ChatRsum: "the summary and the last turns stand"}
+    for system, says in said.items():
+        lab = system(table.fork(), models=stub_models(), clock=ManualClock.after(table))
+        lab.summarise()
+        assert says in text_of(why(lab.ask(asking(3))).sentence)

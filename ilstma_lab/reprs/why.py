@@ -110,7 +110,7 @@ def _recalled(turn: Turn) -> Sentence:
 def _why_recalled(turn: Turn) -> Sentence:
     found, curve = turn.step(6), turn.step(10)
     if found is None:
-        return ("No memory was searched: the last turns alone stand in the prompt.",)
+        return _why_unsearched(turn)
     gone = f" The curve had let go of {count(curve.wrote.get('forgotten', 0), 'piece')}." if curve and not curve.error else ""
     scores = found.wrote.get("scores")
     if not isinstance(scores, dict) or not scores:
@@ -122,6 +122,17 @@ def _why_recalled(turn: Turn) -> Sentence:
         piece = Row(int(name), "relevant") if str(name).isdecimal() else f"the day {line(str(name), 20)}"
         nearest += [", " if nearest else "", piece, f" {score(value)}"]
     return (looked, *nearest, f".{gone}")
+
+
+def _why_unsearched(turn: Turn) -> Sentence:
+    """Return why these rows or texts stood in the prompt of a system that searches no rows."""
+    rows = _shown(turn)
+    written = [view.name for view in turn.answered_from if view.name in ("summary", "personality") and view.text]
+    if turn.step(12) and rows:
+        return (*_capital(named(rows, "relevant")), " stand under the topics that were picked.")
+    if written:
+        return (f"No row was searched: the {' and the '.join(written)} and the last turns stand in the prompt.",)
+    return ("No memory was searched: the last turns alone stand in the prompt.",)
 
 
 def _shown(turn: Turn) -> tuple[int, ...]:

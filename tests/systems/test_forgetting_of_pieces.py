@@ -90,3 +90,9 @@ def test_c2_a_recall_that_lies_ahead_counts_as_today():
 def test_what_is_not_a_form_is_refused():
     with pytest.raises(InputError, match="form must be one of paper, inverted"):
         Forgetting(form="steep")
+
+
+@pytest.mark.parametrize("seed", ["a", 1.5, None, True])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(InputError, match="seed must be a whole number"):
+        Forgetting(seed=seed)

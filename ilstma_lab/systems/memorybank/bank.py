@@ -126,7 +126,7 @@ class _BankTurn(RunningTurn):
             mask = pieces.forgotten(self.lab.config, self.at)
             step.read.update(rows=len(self.table), days=len(pieces.notes))
             step.wrote.update(forgotten=int(mask.sum()), kept=int((~mask).sum()))
-            step.note = "masked, never deleted; the same at every load of this day"
+            step.note = "masked, never deleted; loading again changes nothing"
         return mask
 
     def find(self, pieces: Pieces, forgotten: np.ndarray) -> None:
@@ -166,7 +166,7 @@ class _BankTurn(RunningTurn):
                 step.calls += diary.calls
 
     def _rows(self, hits: tuple[Hit, ...], joined: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the recalled rows: hits, best first, those that joined them, and those that recalled notes were written of."""
+        """Return hits, best first, rows that joined them, and those that recalled notes were written of, masked ones too."""
         notes = [row for hit in hits if isinstance(hit.piece, Note) for row in self.table.summary(hit.piece.number).rows]
         return self.live([*(hit.piece for hit in hits if not isinstance(hit.piece, Note)), *joined, *notes])
 

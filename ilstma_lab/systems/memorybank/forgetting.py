@@ -34,8 +34,8 @@ class Forgetting:
     """When a piece is forgotten: R = exp(-t / S) falls below u, which is uniform in [0, 1) and drawn once a piece and recall.
 
     t: whole days since the last recall; S: 1 day at first, one more with each recall, which also puts t back to 0. u is a hash of
-    `seed`, the piece and its number of recalls: nothing is stored, and every load of a day gives the same. A forgotten piece is
-    masked, never deleted: take the forgetting away, and it is found again.
+    `seed`, the piece and its number of recalls, so nothing is stored, and loading again changes nothing. A piece goes when
+    another whole day since its own last recall has passed. It is masked, never deleted: without forgetting it is found again.
 
     `form`: "paper", or "inverted", exp(-t / 5 * S) as the public code has it, where a piece that is recalled MORE is forgotten
     FASTER. `draw`: "once", or "each_login", a new u on each day since the last recall, of which all must be survived. `days`:
@@ -58,6 +58,8 @@ class Forgetting:
         for name, values in allowed.items():
             if getattr(self, name) not in values:
                 raise InputError(f"{name} must be one of {', '.join(values)} (got {getattr(self, name)!r})")
+        if type(self.seed) is not int:
+            raise InputError(f"seed must be a whole number (got {self.seed!r})")
 
     @classmethod
     def of_code(cls, *, seed: int = 0) -> Forgetting:

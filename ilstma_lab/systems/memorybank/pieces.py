@@ -25,7 +25,7 @@ Piece = int | Note
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A recalled piece with its own cosine to the question."""
+    """A recalled piece with its own cosine to what is searched with (see `MemoryBankSettings.context_turns`)."""
 
     piece: Piece
     score: float
@@ -69,7 +69,7 @@ class Pieces:
 
 
 class PieceSearch:
-    """Ranks all pieces by their cosine to a question."""
+    """Ranks all pieces by their cosine to what is searched with."""
 
     def __init__(self, settings: MemoryBankSettings):
         self.settings = settings
