@@ -89,7 +89,7 @@ def _value_text(value: Any) -> str:
     if isinstance(value, Mapping):
         return line(", ".join(f"{key} {_value_text(item)}" for key, item in value.items()), 160)
     if isinstance(value, list | tuple | set | frozenset):
-        return line(" ".join(f"[{item}]" if _is_int(item) else str(item) for item in value), 160) or "none"
+        return line(" ".join(f"[{item}]" if _is_int(item) else _value_text(item) for item in value), 160) or "none"
     if value is None or isinstance(value, bool):
         return {None: "none", True: "yes", False: "no"}[value]
     return f"{value:,}" if _is_int(value) else score(value) if isinstance(value, float) else line(str(value), 160)
