@@ -8,7 +8,7 @@ from typing import Any
 
 from ilstma_lab.errors import ModelError
 from ilstma_lab.models.call import Call
-from ilstma_lab.models.connection import Connection, Refused
+from ilstma_lab.models.connection import Connection, Refused, without_key
 from ilstma_lab.models.prompts.messages import REPLY_TOKENS, Messages
 from ilstma_lab.models.stream import Stream
 from ilstma_lab.tokens import estimate_tokens
@@ -18,7 +18,8 @@ _CUT = " […]"
 
 
 class ChatClient:
-    """Sends prompts at temperature 0. Replies are cut at `max_reply_tokens` by the endpoint, and at 20,000 characters here.
+    """Sends prompts at temperature 0. Replies are cut at `max_reply_tokens` by the endpoint, and at 20,000 characters here;
+    a key that an endpoint echoes is blotted out.
 
     What an endpoint refuses of temperature, max_tokens, response_format and stream_options is left out from then on. `fields` are
     sent with each request as they are, such as {"cache_prompt": False} to a llama.cpp server whose speed is measured. Other
@@ -52,7 +53,7 @@ class ChatClient:
         choice = _first_choice(response)
         if choice is None:
             raise ModelError(f"{self.connection.endpoint} sent no choices: check that it speaks the chat completions API")
-        reply = _capped(_content(choice, "message"), ended=_ended(choice))
+        reply = _capped("".join(without_key(_content(choice, "message"))), ended=_ended(choice))
         return self._call(purpose, messages, reply, getattr(response, "usage", None), started)
 
     def stream(self, messages: Messages, *, purpose: str) -> Stream:
@@ -64,17 +65,20 @@ class ChatClient:
 
         started = time.perf_counter()
         response = self._send(messages, purpose, {"stream_options": {"include_usage": True}}, stream=True)
-        reply, usage, ended = "", None, ""
+        reply, held, usage, ended = "", "", None, ""
         try:
             for count, chunk in enumerate(response, 1):
                 usage, choice = getattr(chunk, "usage", None) or usage, _first_choice(chunk)
-                said, ended = _content(choice, "delta"), _ended(choice) or ended
+                said, held = without_key(held + _content(choice, "delta"))  # the key may come in pieces
+                ended = _ended(choice) or ended
+                if ended:
+                    said, held = said + held, ""
                 piece = _capped(reply + said, ended=_ended(choice))[len(reply) :]
                 reply += piece
                 if piece:
                     yield piece
                 if max(len(reply), count) > MAX_REPLY_CHARACTERS:
-                    ended = "length"
+                    ended, held = "length", ""
                     break
         except Exception as error:
             if not isinstance(error, openai.OpenAIError | OSError | ValueError) and "httpx" not in type(error).__module__:
@@ -87,6 +91,9 @@ class ChatClient:
                 f"The answer broke off after {len(reply)} characters: {self.connection.endpoint} ended the stream without saying "
                 "so. Ask again; if it does so each time, check that it speaks the chat completions API."
             )
+        if held:
+            reply += held
+            yield held
         return self._call(purpose, messages, reply, usage, started)
 
     def _send(self, messages: Messages, purpose: str, extra: dict[str, Any], **fixed: Any) -> Any:

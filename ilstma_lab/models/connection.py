@@ -19,6 +19,7 @@ KEY_VARIABLE, URL_VARIABLE = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 60.0
 _NO_KEY_NEEDED = "no-key-needed"
+_SHORTEST_KEY, _BLOT = 16, "[key]"
 _WORTH_A_RETRY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 
 
@@ -116,6 +117,19 @@ class Refused(ModelError):
         self.text = text
 
 
+def without_key(said: str) -> tuple[str, str]:
+    """Return what an endpoint said with the key blotted out, and apart from it an ending that may be the key's beginning.
+
+    A word of fewer than 16 characters, such as "ollama", stands for a key that is none, and is left where it is.
+    """
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    if len(key) < _SHORTEST_KEY:
+        return said, ""
+    said = said.replace(key, _BLOT)
+    end = next((n for n in range(min(len(key) - 1, len(said)), 0, -1) if key.startswith(said[-n:])), 0)
+    return said[: len(said) - end], said[len(said) - end :]
+
+
 def _label(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -168,7 +182,7 @@ def _short(error: Exception) -> str:
 
 def _without_key(text: str) -> str:
     key = os.environ.get(KEY_VARIABLE, "").strip()
-    return text.replace(key, "[key]") if key else text
+    return text.replace(key, _BLOT) if key else text
 
 
 def _advice(error: Exception, status: int | None, timeout: float) -> str:

@@ -78,6 +78,26 @@ def test_g4_no_key_in_reprs_or_fields():
     assert KEY.encode() not in pickle.dumps(embedder)
 
 
+def test_g4_a_key_that_a_reply_echoes_is_blotted_out():
+    echo = f"Your key is {KEY}, and {KEY[:9]} no more."
+    call = ChatClient("m", **Endpoint(said(echo)).options()).complete(ASK, purpose="answer")
+    assert call.reply == f"Your key is [key], and {KEY[:9]} no more."
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 20, 100])
+@pytest.mark.parametrize("echo", [f"It is {KEY}.", f"{KEY[:5]}{KEY}{KEY[:5]}", f"{KEY}{KEY}", KEY[:-1], "s, sk, sk-"])
+def test_g4_a_key_in_the_pieces_of_a_stream_is_blotted_out(echo, size):
+    pieces = [echo[at : at + size] for at in range(0, len(echo), size)]
+    stream = ChatClient("m", **Endpoint(streamed(*pieces)).options()).stream(ASK, purpose="answer")
+    assert "".join(stream) == stream.call.reply == echo.replace(KEY, "[key]")
+
+
+def test_a_word_in_place_of_a_key_stays_in_replies(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "ollama")
+    stream = ChatClient("m", **Endpoint(streamed("I run in o", "llama.")).options()).stream(ASK, purpose="answer")
+    assert list(stream) == ["I run in o", "llama."]
+
+
 def test_a_missing_key_or_address_says_what_to_set(monkeypatch):
     with pytest.raises(ModelError, match="OPENAI_BASE_URL"):
         endpoint("m")
