@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import time
 from collections.abc import Callable
 from email.utils import parsedate_to_datetime
@@ -131,7 +132,16 @@ def without_key(said: str) -> tuple[str, str]:
 
 
 def _label(url: str) -> str:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        unclear = parts.port == 0 or bool(re.search(r"\s", parts.hostname or ""))
+    except ValueError:  # brackets that do not fit, a port that is no number up to 65535
+        unclear = True
+    if unclear:
+        raise ModelError(
+            "the base URL cannot be read: write scheme, host, port and path, without blanks, such as http://127.0.0.1:11434/v1 "
+            "or http://[::1]:8080/v1; a port is a number from 1 to 65535"
+        )
     if parts.scheme not in ("http", "https") or not parts.hostname:
         given = f" (got {parts.scheme or 'no'} scheme)" if url else ""
         raise ModelError(
@@ -139,7 +149,7 @@ def _label(url: str) -> str:
         )
     if parts.username or parts.password:
         raise ModelError(f"the address of {parts.hostname} holds a name or password: put the key into {KEY_VARIABLE} alone")
-    return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
+    return "".join(without_key(f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")))
 
 
 def _is_local(url: str) -> bool:

@@ -110,6 +110,18 @@ def test_a_missing_key_or_address_says_what_to_set(monkeypatch):
     assert endpoint("m", base_url="http://localhost:8080/v1").embedder is default_embedder()
 
 
+@pytest.mark.parametrize("host", ["[::1", "127.0.0.1:abc", "127.0.0.1:99999", "127.0.0.1:0", "my host", "[x]:80"])
+def test_an_address_that_cannot_be_read_says_what_to_write(host):
+    for make in (ChatClient, EndpointEmbedder):
+        with pytest.raises(ModelError, match=r"cannot be read: write scheme, host, port and path"):
+            make("m", base_url=f"http://{host}/v1")
+    assert ChatClient("m", base_url="http://[::1]:8080/v1").connection.host == "[::1]:8080"
+
+
+def test_g4_a_key_in_an_address_is_not_shown():
+    assert KEY not in repr(ChatClient("m", base_url=f"http://127.0.0.1/{KEY}/v1"))
+
+
 def test_refused_structured_output_falls_back_to_plain_text_and_is_remembered():
     served = Endpoint(refused(400, "response_format is not supported"), said("{}"))
     client = ChatClient("m", **served.options())
