@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from numbers import Integral
 from typing import Any
 
 from ilstma_lab.clock import Clock, ManualClock
@@ -17,6 +18,8 @@ from ilstma_lab.memory.echo import used_rows
 from ilstma_lab.memory.entry import clean_text
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models import Models
+from ilstma_lab.models.returned import calls_of, needed
+from ilstma_lab.prefetch.selection import Selection
 from ilstma_lab.protocols import PrefetchContext, Prefetcher, Retriever
 from ilstma_lab.retrieval.dual import DualRetriever
 from ilstma_lab.retrieval.recall import Recall
@@ -136,10 +139,7 @@ class _NineSteps(RunningTurn):
                 step.note = "the first turn skips the judge: nothing has been prefetched"
                 return
             step.read["cache"] = [row.index for row in self.memory.cache]
-            verdict = self.models.judge.judge(self.query, self.memory)
-            if not isinstance(verdict, Verdict):
-                raise TypeError(f"the judge returned {type(verdict).__name__} where a Verdict is needed")
-            verdict = _plain(verdict)
+            verdict = _plain(needed("judge", self.models.judge.judge(self.query, self.memory), Verdict))
             step.calls += verdict.calls
             step.note = verdict.reason
             self.verdict, self.hit = verdict, verdict.hit
@@ -187,7 +187,7 @@ class _NineSteps(RunningTurn):
     def prefetch(self) -> None:
         with self.record.step(7, otherwise="the cache stays as it is") as step:
             context = PrefetchContext(self.query, self.recalled, self.table, self.at, row=self.row)
-            selection = self.lab.prefetcher.select(context)
+            selection = needed("prefetcher", self.lab.prefetcher.select(context), Selection)
             if unknown := [row for row in selection.chosen if row not in self.table]:
                 raise InputError(f"the prefetcher chose rows that the table does not hold: {unknown[:5]}")
             if selection.chosen or self.recalled:
@@ -207,7 +207,8 @@ class _NineSteps(RunningTurn):
             step.wrote["summaries"] = len(self.table.summaries)
 
     def _search(self) -> Recall:
-        return self.note_recall(self.lab.retriever.retrieve(self.query, self.table, now=self.at))
+        recall = needed("retriever", self.lab.retriever.retrieve(self.query, self.table, now=self.at), Recall)
+        return self.note_recall(_plain_recall(recall))
 
     def touched(self) -> tuple[int, ...]:
         """Return the rows that count as recalled by this turn."""
@@ -221,4 +222,20 @@ def _plain(verdict: Verdict) -> Verdict:
     score, threshold = (None if number is None else float(number) for number in (verdict.score, verdict.threshold))
     used = None if verdict.used is None else tuple(int(row) for row in verdict.used)
     answer, reason = clean_text(verdict.answer or ""), clean_text(verdict.reason or "")
-    return replace(verdict, hit=bool(verdict.hit), answer=answer, used=used, reason=reason, score=score, threshold=threshold)
+    plain = {"used": used, "score": score, "threshold": threshold, "calls": calls_of("judge", verdict.calls)}
+    return replace(verdict, hit=bool(verdict.hit), answer=answer, reason=reason, **plain)
+
+
+def _plain_recall(recall: Recall) -> Recall:
+    """Return a recall that JSON can hold, also of a reader that reckons with numpy or names what is no index."""
+    branch, reading = recall.branch_a, recall.branch_a.reading
+    index, said = _index(reading.index), reading.raw or ("" if reading.index is None else str(reading.index))
+    plain = {"raw": clean_text(said), "reason": clean_text(reading.reason or ""), "calls": calls_of("reader", reading.calls)}
+    scores = {int(row): float(score) for row, score in reading.scores.items()}
+    reading = replace(reading, index=index, scores=scores, **plain)
+    branch = replace(branch, reading=reading, named=_index(branch.named))
+    return replace(recall, recalled=tuple(int(row) for row in recall.recalled), branch_a=branch)
+
+
+def _index(named: Any) -> int | None:
+    return int(named) if isinstance(named, Integral) else None

@@ -13,6 +13,7 @@ from ilstma_lab.errors import InputError
 from ilstma_lab.memory.records import Summary
 from ilstma_lab.memory.table import MemoryTable
 from ilstma_lab.models.call import Call
+from ilstma_lab.models.returned import text_and_calls
 from ilstma_lab.protocols import Merger, Profiler, Query, Summarizer
 
 
@@ -65,7 +66,7 @@ class Summaries:
     def update(self, table: MemoryTable, *, at: datetime, watch: Callable[[Overlap], None] | None = None) -> tuple[Call, ...]:
         """Summarise one group that is full, or one stale set anew, or let the personality take in a group that it lacks.
 
-        Returns the calls made; `watch` sees what was compared.
+        Returns the calls made; `watch` sees what was compared. Raises TypeError where a part returns another shape.
 
         Where one of the rows is edited or deleted while the models still think, nothing is stored, and the group stays due.
         """
@@ -78,7 +79,7 @@ class Summaries:
                 return ()
             return self._profile(table, table.unprofiled(self.settings.group_size))
         entries = [table[row] for row in rows]
-        text, calls = self.summarizer.summarize(entries)
+        text, calls = text_and_calls("summarizer", self.summarizer.summarize(entries))
         replaces = stale
         if not stale:
             found, more = self._overlap(table, text, rows)
@@ -107,7 +108,8 @@ class Summaries:
         if not rows:
             return ()
         seen = len(table.changes)
-        personality, calls = self.profiler.profile(table.personality, [table[row] for row in rows])
+        said = self.profiler.profile(table.personality, [table[row] for row in rows])
+        personality, calls = text_and_calls("profiler", said)
         if set(rows).isdisjoint(table.changes[seen:]):
             table.set_personality(personality, rows)
         return calls
@@ -120,7 +122,7 @@ class Summaries:
         nearest, cosine = self._nearest(table.embed([text])[0], table)
         if nearest is None:
             return Overlap(rows, text), ()
-        merged, calls = self.merger.merge(nearest.text, text)
+        merged, calls = text_and_calls("merger", self.merger.merge(nearest.text, text), or_none=True)
         return Overlap(rows, text, nearest, cosine, merged), calls
 
     def _nearest(self, vector: np.ndarray, table: MemoryTable) -> tuple[Summary | None, float]:

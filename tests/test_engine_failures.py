@@ -76,8 +76,52 @@ def test_a_retriever_that_returns_garbage_is_a_failed_step(recall):
             return recall
 
     turn = stub_lab(8, retriever=Odd()).ask(asking(3))
-    assert turn.step(6).error
+    assert turn.step(6).error.startswith("TypeError: the retriever returned ")
+    assert "where a Recall is needed" in turn.step(6).error
     assert (turn.answer, turn.recall) == ("I see.", None)
+    assert Turn.from_json(turn.to_json()) == turn
+
+
+def test_a_prefetcher_that_returns_nothing_is_named():
+    class Odd:
+        def select(self, context):
+            return None
+
+    turn = stub_lab(8, prefetcher=Odd()).ask(asking(3))
+    assert turn.step(7).error.startswith("TypeError: the prefetcher returned None where a Selection is needed")
+    assert (turn.answer, turn.row) == ("I see.", 8)
+
+
+@pytest.mark.parametrize(
+    ("reading", "index", "raw"),
+    [
+        (Reading(np.int64(3)), 3, "3"),
+        (Reading(np.array([2])[0], "row 2", scores={np.int64(2): np.float32(0.5)}), 2, "row 2"),
+        (Reading(float("nan")), None, "nan"),
+        (Reading("3"), None, "3"),
+        (Reading(None, None, None), None, ""),
+    ],
+)
+def test_b11_a_reader_may_reckon_with_numpy_and_name_what_is_no_index(reading, index, raw):
+    turn = stub_lab(8, reader=StubReader(default=reading)).ask(asking(3))
+    kept = turn.recall.branch_a.reading
+    assert (kept.index, kept.raw, turn.step(6).error) == (index, raw, "")
+    assert type(turn.recall.branch_a.named) is type(index)
+    assert 3 in turn.recalled or turn.recalled == (index,)
+    assert Turn.from_json(turn.to_json()) == turn
+    assert turn._repr_html_()
+
+
+@pytest.mark.parametrize("calls", [None, "none", ("asked",), 3])
+def test_calls_that_are_none_are_refused_at_the_step(calls):
+    lab = stub_lab(
+        8, reader=StubReader(default=Reading(3, calls=calls)), judge=StubJudge(default=Verdict(True, "x", calls=calls))
+    )
+    turn, second = lab.ask(asking(3)), lab.ask("Again?")
+    assert turn.step(6).error.startswith("TypeError: the reader gave ")
+    assert second.step(2).error.startswith("TypeError: the judge gave ")
+    assert "Call" in turn.step(6).error
+    assert (turn.answer, second.answer) == ("I see.", "I see.")
     assert Turn.from_json(turn.to_json()) == turn
 
 

@@ -13,7 +13,7 @@ from ilstma_lab.models import offline
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.protocols import Query
 from ilstma_lab.summaries import Summaries, SummarySettings
-from tests.stubs import DAY_0, THINGS, StubMerger, StubProfiler, StubSummarizer, said, table_of
+from tests.stubs import DAY_0, THINGS, StubMerger, StubProfiler, StubSummarizer, said, stub_lab, table_of
 
 
 def summaries(*, merged=None, portrait=None, **settings) -> Summaries:
@@ -211,6 +211,17 @@ def test_a_failing_summarizer_leaves_the_group_due():
         parts.update(table, at=DAY_0)
     assert parts.due(table)
     assert table.summaries == ()
+
+
+@pytest.mark.parametrize("said", [None, "text", ("text",), ("text", (), ()), (5, ()), ("text", None), ("text", ("asked",))])
+@pytest.mark.parametrize(("part", "method"), [("summarizer", "summarize"), ("merger", "merge"), ("profiler", "profile")])
+def test_a_part_that_returns_another_shape_is_named_with_what_is_needed(part, method, said):
+    lab = stub_lab(table_of(10))
+    odd = type("Odd", (), {method: lambda self, *given: said})()
+    setattr(lab.summaries, part, odd)
+    with pytest.raises(TypeError, match=rf"^the {part} (returned|gave) .* where .*\(\)"):
+        lab.summarise()
+    assert lab.table.check() == ()
 
 
 def test_progress_is_told_group_by_group():
