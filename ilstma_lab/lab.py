@@ -206,7 +206,9 @@ class Lab(ABC):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<{self.system} over {self.table!r}, {self.models.name}, {self._count} turns>"
+        from ilstma_lab.reprs.words import line
+
+        return f"<{self.system} over {self.table!r}, {line(self.models.name)}, {self._count} turns>"
 
     def _warn_of_old_table(self) -> None:
         if len(self.table) and self.clock.now() - self.table.last_created > _LONG_AGO:

@@ -12,6 +12,7 @@ from ilstma_lab.memory.echo import kind_of_turn
 from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text
 from ilstma_lab.memory.segments import HistoryTurn
 from ilstma_lab.memory.withdrawal import WRITTEN, Source, repeated_rows
+from ilstma_lab.models.returned import calls_of
 from ilstma_lab.models.sentences import language
 from ilstma_lab.protocols import Query
 from ilstma_lab.recorder import Event, Recorder, StepNotes
@@ -154,7 +155,7 @@ class RunningTurn(ABC):
             answer += piece
             self.record.tell("piece", piece)
         if call := getattr(said, "call", None):
-            step.calls.append(call)
+            step.calls += calls_of("responder", (call,))
         return clean_text(answer, name="the answer")
 
     def note_recall(self, recall: Recall) -> Recall:

@@ -182,6 +182,19 @@ def test_a_failing_responder_loses_nothing_and_a_retry_goes_on(trouble):
         lab.retry()
 
 
+@pytest.mark.parametrize("call", ["asked", 3, ("a", "b")])
+def test_a_responders_call_that_is_none_is_named(call):
+    class Odd(list):
+        pass
+
+    said = Odd(["The answer"])
+    said.call = call
+    turn = stub_lab(8, responder=StubResponder(default=said)).ask(asking(3))
+    assert turn.failure.message.startswith("the responder gave ")
+    assert "where each is a Call" in turn.failure.message
+    assert Turn.from_json(turn.to_json()) == turn
+
+
 def test_a_first_turn_that_failed_is_tried_as_the_first_again():
     lab = stub_lab(8, responder=StubResponder({"Hard?": ModelError("down")}))
     lab.ask("Hard?")

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from ilstma_lab import Dialogue, ManualClock, MemoryTable
+from ilstma_lab import ILSTMA, Dialogue, ManualClock, MemoryTable
 from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.prefetch.selection import ScoredRow, Selection
 from ilstma_lab.reprs.markup import Html, stylesheet, tag
@@ -138,6 +138,18 @@ def test_g7_attribute_values_are_escaped():
 def test_control_characters_and_direction_marks_do_not_reach_a_terminal():
     assert plain("a\x1b[2Jb\u202ec\r\nd") == "a�[2Jb�c\nd"
     assert "\x1b" not in str(evil_turn(answer="\x1b]0;gone\x07"))
+
+
+def test_a_table_and_a_lab_name_themselves_without_commands_to_a_terminal(tmp_path):
+    table = table_of(2)
+    table.topic = "\x1b]0;gone\x07tea\u202e\nand more"
+    table.save(tmp_path / "a\x1b[2J.json")
+    kept = MemoryTable.load(tmp_path / "a\x1b[2J.json", embedder=table.embedder)
+    lab = ILSTMA(kept, models=stub_models(name="\x1b[2Jstub"), clock=ManualClock.after(kept))
+    for shown in (repr(kept), str(kept), repr(lab), str(lab)):
+        assert not set(shown) & set("\x1b\x07\u202e")
+    assert "\n" not in repr(lab)
+    assert "tea" in repr(lab)
 
 
 def test_long_texts_are_cut_with_a_mark():

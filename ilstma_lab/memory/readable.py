@@ -270,8 +270,10 @@ class ReadableTable:
         )
 
     def __repr__(self) -> str:
-        where = f" in {self._file.path.name}" if self._file else ""
-        return f"<MemoryTable {self.topic or 'without topic'}: {len(self)} rows{where}>"
+        from ilstma_lab.reprs.words import line
+
+        where = f" in {line(self._file.path.name)}" if self._file else ""
+        return f"<MemoryTable {line(self.topic, 80) or 'without topic'}: {len(self)} rows{where}>"
 
     def __str__(self) -> str:
         from ilstma_lab.reprs import table_text
