@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ilstma_lab.errors import InputError
-from ilstma_lab.terminal import Progress, printable
+from ilstma_lab.terminal import Progress, printable, say
 
 if TYPE_CHECKING:
     from ilstma_lab.evaluation.bench import Bench
@@ -32,7 +34,7 @@ def add_parser(parts: argparse._SubParsersAction) -> None:
         "--systems",
         default="all",
         metavar="NAMES",
-        help="comma-separated: all, ablations, the names of single systems, or module:Class of your own (default: all)",
+        help="comma-separated: all, ablations, the names or titles of single systems, or module:Class of your own (default: all)",
     )
     systems.add_argument("--no-yardsticks", action="store_true", help="leave out what every comparison should be held against")
     systems.add_argument("--data", default="ilstma5", metavar="NAMES", help="data sets, comma-separated (default: ilstma5)")
@@ -47,35 +49,52 @@ def add_parser(parts: argparse._SubParsersAction) -> None:
     )
     systems.add_argument("--model", help="the language model to ask; without it everything is offline")
     systems.add_argument("--base-url", metavar="URL", help="the endpoint's address (or OPENAI_BASE_URL)")
-    systems.add_argument("--favourite", metavar="SYSTEM", help="which system the others are compared with")
-    systems.add_argument("--store", metavar="FILE", help="keep every answer in FILE; a run that was stopped goes on with it")
+    systems.add_argument("--favourite", metavar="SYSTEM", help="which system the others are compared with, by its name or title")
+    systems.add_argument(
+        "--store",
+        metavar="FILE",
+        help="keep every answer in FILE; a run that was stopped goes on with it. A class of your own is known by its code, that "
+        "of its base classes and of the files in which they stand; a change in modules that these import is not seen",
+    )
     systems.add_argument("--jobs", type=_jobs, metavar="N", help="processes, a topic each (default: one a core, 1 with --model)")
     systems.add_argument("--by-kind", action="store_true", help="also a table for each kind of question")
     systems.add_argument("--json", dest="json_file", metavar="FILE", help="write the figures to FILE")
     systems.add_argument("--html", metavar="FILE", help="write the tables as a page to FILE")
-    systems.add_argument("--plot", metavar="FILE", help="draw accuracy with bands: FILE.html, or FILE.json for plotly")
+    systems.add_argument(
+        "--plot",
+        type=_figure_file,
+        metavar="FILE",
+        help="draw accuracy with bands (retrieve where too few answers are graded): FILE.html, or FILE.json for plotly",
+    )
     systems.set_defaults(run=run)
 
 
 def run(args: Namespace) -> int:
     """Print the tables of each data set, and write what was asked for."""
     from ilstma_lab.cli_evaluate import check_places, datasets
-    from ilstma_lab.evaluation.lineup import lineup
+    from ilstma_lab.evaluation.asking import try_out
+    from ilstma_lab.evaluation.lineup import lineup, named_in
+    from ilstma_lab.models import offline
 
-    check_places(args.json_file, args.html, args.plot, args.store)
+    places = args.json_file, args.html, args.plot, args.store
+    check_places(*places)
+    _check_no_folder(places)
     if args.base_url and not args.model:
         raise InputError("--base-url needs --model: name the language model to ask there")
     systems = lineup(_names(args.systems), yardsticks=not args.no_yardsticks)
-    if args.favourite and args.favourite not in systems:
+    favourite = named_in(systems, args.favourite) if args.favourite else None
+    if args.favourite and not favourite:
         raise InputError(f"--favourite: no system {args.favourite!r} is compared; there are {', '.join(systems)}")
     sets = datasets(args)
     if args.store and len(sets) > 1:
         raise InputError("--store keeps the answers of one data set: name one with --data")
     models = _models(args)
     graders = graders_of(args.grader, models)
+    favourite = favourite or next((title for title in _FAVOURITE if title in systems), next(iter(systems)))
+    try_out(systems, next(iter(sets.values())), models or offline())
     benches = []
     for name, topics in sets.items():
-        benches.append(_bench(name, topics, systems, models, graders, args))
+        benches.append(_bench(name, topics, systems, favourite, models, graders, args))
         print(printable(benches[-1].text(by_kind=args.by_kind)), end="\n\n", flush=True)
     _write(args, benches)
     return 0
@@ -111,7 +130,9 @@ def _models(args: Namespace) -> Models | None:
     return endpoint(args.model, base_url=args.base_url) if args.model else None
 
 
-def _bench(name: str, topics, systems, models: Models | None, graders: tuple[Grader, ...], args: Namespace) -> Bench:
+def _bench(
+    name: str, topics, systems, favourite: str, models: Models | None, graders: tuple[Grader, ...], args: Namespace
+) -> Bench:
     from ilstma_lab.evaluation.bench import Bench
     from ilstma_lab.evaluation.experiment import first_questions, run_systems
 
@@ -127,8 +148,8 @@ def _bench(name: str, topics, systems, models: Models | None, graders: tuple[Gra
             store=args.store,
             jobs=jobs,
             progress=progress,
+            say=_say_below,
         )
-    favourite = args.favourite or next((title for title in _FAVOURITE if title in systems), next(iter(systems)))
     return Bench(found, favourite, graders[0].name)
 
 
@@ -143,11 +164,29 @@ def _write(args: Namespace, benches: list[Bench]) -> None:
 
         save(args.html, bench_page(benches))
     if args.plot:
+        from ilstma_lab.evaluation.bench_verdict import judged_by
         from ilstma_lab.plots.bench import accuracy_bands
         from ilstma_lab.plots.template import page
 
-        figure = accuracy_bands(benches[0])
+        figure = accuracy_bands(benches[0], metric=judged_by(benches[0]) or "accuracy")
         save(args.plot, page(figure) if args.plot.endswith(".html") else figure.to_json())
+
+
+def _say_below(note: str) -> None:
+    """Print a line to stderr, on a terminal below that of the progress."""
+    say(f"\n{note}" if sys.stderr.isatty() else note)
+
+
+def _check_no_folder(places: Iterable[str | None]) -> None:
+    for place in filter(None, places):
+        if Path(place).is_dir():
+            raise InputError(f"{place} is a folder: give the name of a file in it")
+
+
+def _figure_file(text: str) -> str:
+    if not text.endswith((".html", ".json")):
+        raise argparse.ArgumentTypeError(f"FILE.html or FILE.json is needed (got {text!r})")
+    return text
 
 
 def _names(given: str) -> list[str]:

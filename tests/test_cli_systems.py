@@ -83,6 +83,11 @@ def test_a_store_is_gone_on_with_and_another_run_refused(tmp_path, capsys):
         (["--json", "/nowhere/x.json"], "no folder"),
         (["--store", "x.jsonl", "--data", "ilstma5,travel"], "one data set"),
         (["--favourite", "nobody", "--systems", "ilstma"], "no system 'nobody'"),
+        *(([place, "."], "is a folder") for place in ("--json", "--html", "--store")),
+        (
+            ["--systems", "tests.evaluation.bench_kit:Unmade"],
+            "bench_kit:Unmade fails at the first question: RuntimeError: no such",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said(arguments, said, capsys):
@@ -93,6 +98,18 @@ def test_what_cannot_be_done_is_said(arguments, said, capsys):
 def test_a_favourite_that_is_not_there_is_said_before_anything_is_asked(monkeypatch):
     monkeypatch.setattr("ilstma_lab.evaluation.experiment.run_systems", lambda *_, **__: pytest.fail("it was asked"))
     assert run("--favourite", "nobody", "--systems", "ilstma") == 1
+
+
+def test_a_plot_is_html_or_json(capsys):
+    with pytest.raises(SystemExit):
+        run("--plot", "a.png")
+    assert "FILE.html or FILE.json is needed (got 'a.png')" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("favourite", ["ilstma_measured", "ILSTMA (Measured)"])
+def test_systems_go_by_names_and_titles_in_any_case(favourite, capsys):
+    assert run("--systems", "scm,Ilstma (measured)", "--no-yardsticks", "--favourite", favourite) == 0
+    assert "ILSTMA (measured) less each other" in capsys.readouterr().out
 
 
 def test_every_system_and_yardstick_has_a_title():

@@ -24,6 +24,8 @@ WHOLE = "ILSTMA"
 class NamesNothing:
     """A reader of branch A that names no row, so that branch B's are recalled: branch B alone."""
 
+    reads = False
+
     def read(self, query: Query, chunks: Sequence[Chunk]) -> Reading:
         """Return a reading without a row."""
         return Reading(None, reason="branch A is left out")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ilstma_lab.clock import ManualClock
-from ilstma_lab.errors import ModelError
+from ilstma_lab.errors import InputError, ModelError
 from ilstma_lab.evaluation.datasets import RecallQuestion, Topic
 from ilstma_lab.evaluation.records import Record, graded, rank_of, ranked_sources, shown_rows, sources
 from ilstma_lab.evaluation.rehearsed import Rehearsed
@@ -20,6 +20,9 @@ from ilstma_lab.trace import Turn
 
 Factory = Callable[..., Lab]
 """What makes a system's labs: called as `factory(table, models=..., clock=...)`."""
+
+TRIED_ROWS = 12
+"""How many rows a system is tried on before it is measured."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ class Asking:
             answer=turn.answer,
             recalled=recalled,
             named=named[0] if named else None,
-            a_alone=retrieve_accuracy(question, named, dialogues=topic.dialogues) if branch and branch.chunks else None,
+            a_alone=retrieve_accuracy(question, named, dialogues=topic.dialogues)
+            if branch and branch.read and _reads(lab)
+            else None,
             rank=rank_of(question, ranked_sources(turn, lab.table)) if found else None,
             hit=turn.hit if turn.step(2) else None,
             retrieve=retrieve_accuracy(question, recalled, written_of=written_of, dialogues=topic.dialogues) if found else None,
@@ -139,6 +144,30 @@ def prepared(factory: Factory, table: MemoryTable, models: Models) -> Lab:
     if prepare := getattr(getattr(lab, "retriever", None), "prepare", None):
         prepare(lab.table)
     return lab
+
+
+def try_out(systems: Mapping[str, Factory], topics: Sequence[Topic], models: Models) -> None:
+    """Ask each system the first question, over a few rows, so that one that cannot work is told of before a whole run.
+
+    Raises InputError that names the system and says what went wrong.
+    """
+    topic = next((topic for topic in topics if topic.questions), None)
+    if topic is None:
+        return
+    table, question = table_of(replace(topic, dialogues=topic.dialogues[:TRIED_ROWS]), models.embedder), topic.questions[0]
+    for system, factory in systems.items():
+        try:
+            turn = prepared(factory, table, models).ask(question.question, at=question.asked_at, remember=False)
+            failure = turn.failure.message if turn.failure else ""
+        except Exception as error:
+            failure = describe(error)
+        if failure:
+            raise InputError(f"{system} fails at the first question: {failure}")
+
+
+def _reads(lab: Lab) -> bool:
+    """Tell whether branch A's reader can name a row at all."""
+    return getattr(getattr(getattr(lab, "retriever", None), "reader", None), "reads", True)
 
 
 def _retrieves(factory: Factory) -> bool:

@@ -62,6 +62,11 @@ class Bench:
             counts[question.kind] = counts.get(question.kind, 0) + 1
         return counts
 
+    @cached_property
+    def broken(self) -> tuple[str, ...]:
+        """The systems that failed at every question: they have no figures, and nothing is compared with them."""
+        return tuple(each for each in self.systems if (own := self.experiment.of(each)) and all(record.failure for record in own))
+
     @property
     def n(self) -> int:
         """How many questions were asked."""
@@ -79,8 +84,17 @@ class Bench:
         """Return how many answers failed."""
         return sum(bool(record.failure) for record in self._records(system))
 
+    def first_failure(self, system: str) -> str:
+        """Return what the first failed answer says, "" where none failed."""
+        return next((record.failure for record in self.experiment.of(system) if record.failure), "")
+
     def values(self, system: str, metric: str) -> np.ndarray:
-        """Return the metric of each question, shape (n,): the mean of its repeats, nan where there is none."""
+        """Return the metric of each question, shape (n,): the mean of its repeats, nan where there is none.
+
+        A failed answer counts as 0; a system that only fails has no values.
+        """
+        if system in self.broken:
+            return np.full(self.n, np.nan)
         records = self._records(system)
         found = values_of(metric, records, grader=self.grader)
         total, count = np.zeros(self.n), np.zeros(self.n)
@@ -143,6 +157,7 @@ class Bench:
             "deterministic": run.deterministic,
             "grader": self.grader,
             "favourite": self.favourite,
+            "broken": {system: self.first_failure(system) for system in self.broken},
             "systems": {system: self._figures(system) for system in self.systems},
             "notes": list(run.notes),
         }
@@ -158,6 +173,9 @@ class Bench:
 
     def __str__(self) -> str:
         return self.text()
+
+    def __repr__(self) -> str:
+        return f"Bench({self.experiment!r}, favourite={self.favourite!r}, grader={self.grader!r}, kind={self.kind!r})"
 
     def _repr_html_(self) -> str:
         from ilstma_lab.reprs.bench import bench_html

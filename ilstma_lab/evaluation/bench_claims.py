@@ -52,7 +52,8 @@ def _seconds(bench: Bench, names: Sequence[str]) -> PlainTable:
     rows = []
     for name in names:
         measured = bench.measured(_OURS.get(name, name), "seconds")
-        rows.append((name, f"{TABLE_4[name]:.2f} s", duration(measured.band.mean) if measured.n else "-"))
+        ours = f"{duration(measured.band.mean)} (n = {measured.n})" if measured.n else "-"
+        rows.append((name, f"{TABLE_4[name]:.2f} s", ours))
     return PlainTable(("system", "claimed", "measured"), tuple(rows))
 
 
@@ -92,7 +93,7 @@ def _printed(value: float | None) -> str:
 
 
 def _share(measured: Measured) -> str:
-    return share(measured.band.mean) if measured.n else "-"
+    return f"{share(measured.band.mean)} (n = {measured.n})" if measured.n else "-"
 
 
 def _percent(measured: Measured) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ilstma_lab.evaluation.bench_metrics import METRICS
 from ilstma_lab.evaluation.plain_table import PlainTable
 from ilstma_lab.evaluation.tables import ends, share
 from ilstma_lab.reprs.words import count
@@ -33,7 +34,7 @@ def tables(bench: Bench, *, by_kind: bool = False) -> Iterator[tuple[str, PlainT
     yield f"Answers graded by {bench.grader}; 95 % bands by question", _answers(bench)
     yield "Rows found, over the questions with gold rows", _found(bench)
     yield "Time and tokens of a question", _costs(bench)
-    if len(bench.systems) > 1:
+    if len(bench.systems) - len(bench.broken) > 1 and bench.favourite not in bench.broken:
         yield f"{bench.favourite} less each other, paired by question", _differences(bench)
     if len(bench.experiment.graders) > 1:
         yield "The same answers under each grader", _graders(bench)
@@ -42,8 +43,11 @@ def tables(bench: Bench, *, by_kind: bool = False) -> Iterator[tuple[str, PlainT
             yield f"{metric.capitalize()} by kind of question", _by_kind(bench, metric)
 
 
-def notes(bench: Bench) -> Iterator[str]:
-    """Yield what is to be known beside the figures: repeats, n of what not all questions have, failures, how it ran."""
+def notes(bench: Bench, *, shown: Collection[str] = METRICS) -> Iterator[str]:
+    """Yield what is to be known beside the figures: repeats, n of what not all questions have, failures, how it ran.
+
+    Only the metrics in `shown` are explained, and of these those that some system has.
+    """
     run = bench.experiment
     if run.deterministic:
         wanted = f", though {run.repeats} repeats were asked for" if run.repeats > 1 else ""
@@ -51,18 +55,33 @@ def notes(bench: Bench) -> Iterator[str]:
     else:
         yield f"Each question was asked in {count(run.repeats, 'repeat')}, each on a fresh fork; their mean counts once."
     with_gold = sum(bool(question.finds) for _, question in run.questions)
-    yield f"retrieve, hit@k, MRR: the {count(with_gold, 'question')} with gold rows."
-    yield "MRR and hit@k look at branch B's ranking of all rows where a system has one, else at the rows that it recalls."
-    if read := _counts(bench, {each: bench.measured(each, "A alone").n for each in bench.systems}):
+    there = [metric for metric in shown if bench.has(metric)]
+    ranks = [head for head, metric in (("hit@k", "hit@1"), ("MRR", "MRR")) if metric in there]
+    if found := [*(["retrieve"] if "retrieve" in there else []), *ranks]:
+        yield f"{', '.join(found)}: the {count(with_gold, 'question')} with gold rows."
+    if "retrieve" in there:
+        yield "retrieve is 1 where a row with the answer is recalled; .5 for a text written of it, a row of its day or beside it."
+        if "MemoryBank" in bench.systems and "gold recalled" in there:
+            yield "MemoryBank's Table 2 counts retrieval whole or nothing: 1 where a row with the answer is recalled, else 0."
+    if ranks:
+        looks = "look" if len(ranks) > 1 else "looks"
+        ranking = f"{' and '.join(ranks)} {looks} at branch B's ranking of all rows"
+        yield f"{ranking} where a system has one, else at the rows that it recalls."
+    if "tokens" in there:
+        yield "tokens: the mean of all prompts and replies of a question; estimated where the model does not count them."
+    read = "A alone" in there and _counts(bench, {each: bench.measured(each, "A alone").n for each in bench.systems})
+    if read:
         yield f"A alone: where branch A read, which an answer from the cache skips; n = {read}."
-    if left := _counts(bench, {each: bench.n - bench.measured(each, "accuracy").n for each in bench.systems}):
+    asked_of = [each for each in bench.systems if each not in bench.broken]
+    if left := _counts(bench, {each: bench.n - bench.measured(each, "accuracy").n for each in asked_of}):
         yield f"Answers that the grader could not grade are left out: {left}."
+    if len(bench.systems) > 1:
+        yield "* the 95 % band of the difference excludes 0."
     if len(bench.systems) > 2:
         yield "Each band stands for itself: of twenty differences that are none, one lies outside 0 by chance."
-    for system in bench.systems:
+    for system in asked_of:
         if failed := bench.failures(system):
-            first = next(record.failure for record in run.of(system) if record.failure)
-            yield f"{system}: {count(failed, 'answer')} failed, and count as 0. The first: {first}"
+            yield f"{system}: {count(failed, 'answer')} failed, and count as 0. The first: {bench.first_failure(system)}"
         if troubled := [record.trouble for record in run.of(system) if record.trouble]:
             yield f"{system}: in {count(len(troubled), 'answer')} a step failed, and the rest went on. The first: {troubled[0]}"
     if run.jobs != 1:
@@ -71,8 +90,10 @@ def notes(bench: Bench) -> Iterator[str]:
 
 
 def banded(measured: Measured, sign: str = "") -> str:
-    """Return a share with its band; "-" where there is none."""
-    return f"{share(measured.band.mean, sign)} {ends(measured.band, sign)}" if measured.n else "-"
+    """Return a share with its band; "-" where there is none. With a sign "*" marks a band that excludes 0."""
+    band = measured.band
+    star = "*" if sign and (band.low > 0 or band.high < 0) else ""
+    return f"{share(band.mean, sign)} {ends(band, sign)}{star}" if measured.n else "-"
 
 
 def false_hits(bench: Bench, system: str) -> str:
@@ -92,9 +113,14 @@ def time_of(measured: Measured) -> str:
 def _answers(bench: Bench) -> PlainTable:
     def row(system: str) -> tuple[str, ...]:
         right, coherent, hits = (banded(bench.measured(system, metric)) for metric in ("accuracy", "coherence", "hits"))
-        return system, right, f"{bench.measured(system, 'accuracy').n}", coherent, hits, false_hits(bench, system)
+        return system, right, _n_graded(bench, system), coherent, hits, false_hits(bench, system)
 
     return _table(("system", "accuracy", "n", "coherence", "hits", "false hits"), map(row, bench.systems))
+
+
+def _n_graded(bench: Bench, system: str) -> str:
+    n, failed = bench.measured(system, "accuracy").n, bench.failures(system)
+    return f"{n} ({failed} failed)" if failed else f"{n}"
 
 
 def _found(bench: Bench) -> PlainTable:
@@ -136,7 +162,7 @@ def _differences(bench: Bench) -> PlainTable:
         return (f"- {system}", *(cell for each in found for cell in (banded(each, "+"), f"{each.n}" if each.n else "")))
 
     heads = [head for metric in _DIFFERENCES for head in (metric, "n")]
-    return _table(("", *heads), (row(system) for system in bench.systems if system != bench.favourite))
+    return _table(("", *heads), (row(each) for each in bench.systems if each not in (bench.favourite, *bench.broken)))
 
 
 def _graders(bench: Bench) -> PlainTable:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import sys
+from pathlib import Path
 from types import FunctionType
 
 
@@ -17,6 +19,29 @@ def code_of(made: type | FunctionType) -> str:
         return inspect.getsource(made)
     except (OSError, TypeError):
         return _class_in_cell(made) if inspect.isclass(made) else ""
+
+
+def code_behind(made: type | FunctionType) -> str:
+    """Return the code of `made`, of the classes that it stands on, and of the module files in which they stand.
+
+    What comes with the kit or with Python is left out. Not seen: modules that these files import, and what they read.
+    """
+    stands_on = [each for each in (inspect.getmro(made) if inspect.isclass(made) else (made,)) if not _is_given(each)]
+    files = dict.fromkeys(getattr(sys.modules.get(each.__module__), "__file__", None) for each in stands_on)
+    return "\n".join([*map(code_of, stands_on), *map(_text_of, filter(None, files))])
+
+
+def _is_given(made: type | FunctionType) -> bool:
+    """Tell whether it comes with the kit or with Python."""
+    top = made.__module__.partition(".")[0]
+    return top == "ilstma_lab" or (top != "__main__" and top in sys.stdlib_module_names)
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_bytes().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _class_in_cell(made: type) -> str:

@@ -54,6 +54,10 @@ class Experiment:
         """How many rows the tables held."""
         return sum(len(topic.dialogues) for topic in self.topics)
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.systems)} systems, {len(self.questions)} questions, {len(self.records)} records"
+        return f"Experiment({self.data!r}: {counts})"
+
     def of(self, system: str) -> tuple[Record, ...]:
         """Return the records of one system."""
         return tuple(record for record in self.records if record.system == system)
@@ -70,6 +74,7 @@ def run_systems(
     store: str | Path | None = None,
     jobs: int = 1,
     progress: Progress | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> Experiment:
     """Return every system's answers to every question of `topics`, graded.
 
@@ -77,8 +82,8 @@ def run_systems(
     a system is deterministic, and runs once whatever `repeats` says. Each repeat is a fresh fork of what the system had prepared.
     With `store` each record is kept in that file, and a run that was stopped goes on: what had come to its end of (system, topic,
     repeat) is not asked again, the rest of them from its first question. `jobs` processes take a topic each, where the parts are
-    offline. A system that fails is recorded, graded 0, and stops no other. Raises InputError for a bad call or a file of another
-    experiment, ModelError where the rows cannot be embedded.
+    offline. `say` is told at the start what the file had. A system that fails is recorded, graded 0, and stops no other. Raises
+    InputError for a bad call or a file of another experiment, ModelError where the rows cannot be embedded.
     """
     topics = tuple(topics)
     _check(topics, systems, graders, models, repeats, jobs)
@@ -88,6 +93,8 @@ def run_systems(
     kept = RecordStore(store, made_of, questions={topic.name: len(topic.questions) for topic in topics}) if store else None
     records = [record for record in kept.records if record.repeat < asking.repeats] if kept else []
     notes = kept.notes() if kept else ()
+    for note in notes if say else ():
+        say(note)
     total = len(systems) * asking.repeats * sum(len(topic.questions) for topic in topics)
     if progress:
         progress(len(records), total)

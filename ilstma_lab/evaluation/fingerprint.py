@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 from ilstma_lab.clock import ManualClock
-from ilstma_lab.evaluation.cell_source import code_of
+from ilstma_lab.evaluation.cell_source import code_behind
 from ilstma_lab.evaluation.datasets import Topic
 from ilstma_lab.lab import Lab
 from ilstma_lab.memory.table import MemoryTable
@@ -35,14 +36,19 @@ def fingerprint(
 
 
 def system_setting(factory: Callable[..., Lab], models: Models) -> str:
-    """Return the class, the settings and, where it is not the kit's, a hash of the code of what `factory` makes."""
+    """Return the class, the settings and, where it is not the kit's, a hash of the code of what `factory` makes.
+
+    The code is that of the class, of its base classes outside the kit, of a function that makes it, and of the module files in
+    which they stand. A change in modules that these import is not seen.
+    """
     own = getattr(factory, "setting", "")
     try:
         table = MemoryTable(embedder=models.embedder)
         lab = factory(table, models=models, clock=ManualClock.after(table))
     except Exception as error:
         return f"cannot be made: {describe(error)}"
-    return "; ".join(filter(None, (_named(type(lab)), _plain(lab.config), own)))
+    made_by = _named(factory) if isinstance(factory, FunctionType) else ""
+    return "; ".join(filter(None, (_named(type(lab)), _plain(lab.config), own, made_by)))
 
 
 def setting_of(part: Any) -> str:
@@ -50,11 +56,11 @@ def setting_of(part: Any) -> str:
     return "; ".join(filter(None, (_named(type(part)), getattr(part, "name", ""), _plain(part))))
 
 
-def _named(made: type) -> str:
+def _named(made: type | FunctionType) -> str:
     name = f"{made.__module__}.{made.__qualname__}"
     if made.__module__.startswith("ilstma_lab."):
         return name
-    return f"{name} {_hash(code_of(made))}"
+    return f"{name} {_hash(code_behind(made))}"
 
 
 def _plain(value: Any) -> str:

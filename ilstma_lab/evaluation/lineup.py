@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from ilstma_lab.errors import InputError
@@ -30,7 +30,8 @@ TITLES: Mapping[str, str] = MappingProxyType(
 def lineup(names: Sequence[str], *, yardsticks: bool = True) -> dict[str, Factory]:
     """Return what makes each system's labs, by its title: "all" is every system, "ablations" ILSTMA with one part left out each.
 
-    `names`: those of `ilstma_lab.systems`, or `module:Class`. The yardsticks come last. Raises InputError for an unknown name.
+    `names`: those of `ilstma_lab.systems` or their titles, in any case, or `module:Class`. The yardsticks come last.
+    Raises InputError for an unknown name.
     """
     found: dict[str, Factory] = {}
     for name in names:
@@ -51,10 +52,25 @@ def title_of(name: str) -> str:
     return TITLES.get(name, name)
 
 
+def named_in(systems: Iterable[str], given: str) -> str | None:
+    """Return which of `systems` (titles) is meant by a name or title in any case; None where none is.
+
+    >>> named_in(["SCM", "MemoryBank"], "memorybank"), named_in(["SCM"], "nobody")
+    ('MemoryBank', None)
+    """
+    titles = {title.casefold(): title for title in systems}
+    known = {name.casefold(): title for name, title in TITLES.items()}
+    meant = given.casefold()
+    return titles.get(meant) or titles.get(known.get(meant, "").casefold())
+
+
 def _named(name: str) -> dict[str, Factory]:
-    if name == "all":
+    title = named_in(TITLES.values(), name)
+    if title:
+        name = next(each for each in TITLES if TITLES[each] == title)
+    if name.casefold() == "all":
         return {title_of(each): find_system(each) for each in SYSTEMS}
-    if name == "ablations":
+    if name.casefold() == "ablations":
         from ilstma_lab.evaluation.ablations import ablations
 
         return dict(ablations())

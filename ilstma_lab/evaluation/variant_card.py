@@ -89,7 +89,12 @@ def card_of(board: Leaderboard, name: str) -> Card:
     source = variant.source or "Python cannot tell the source of this; keep your cell beside the card."
     finding = f"by accuracy {board.verdict(name)}, by retrieve {board.verdict(name, 'retrieve')}"
     return Card(
-        name, finding, facts, PlainTable(_HEADS, tuple(_scores(board, name)), words=(0, 5)), tuple(board.notes(name)), source
+        name,
+        finding,
+        facts,
+        PlainTable(_HEADS, tuple(_scores(board, name)), words=(0, 5)),
+        tuple(board.notes(name, shown=_METRICS)),
+        source,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ilstma_lab.clock import ManualClock
 from ilstma_lab.config import Config
 from ilstma_lab.errors import InputError
-from ilstma_lab.evaluation.asking import Factory, table_of
+from ilstma_lab.evaluation.asking import TRIED_ROWS, Factory, table_of
 from ilstma_lab.evaluation.bench import Bench, Measured
 from ilstma_lab.evaluation.datasets import Topic, load_dataset
 from ilstma_lab.evaluation.experiment import Progress, first_questions, run_systems
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ilstma_lab.reprs.markup import Html
 
 BASELINE = "ILSTMA (measured)"
-_TRIED_ROWS = 12
+_SHOWN = ("accuracy", "retrieve", "rows", "hits")
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Leaderboard:
         heads = ("", *by_metric, "rows", "hits", "median")
         return PlainTable(heads, tuple(rows), words=(0, 3, 6))
 
-    def notes(self, *names: str) -> Iterator[str]:
-        """Yield what is to be known beside the figures of the variants `names` (without any: of all)."""
+    def notes(self, *names: str, shown: Collection[str] = _SHOWN) -> Iterator[str]:
+        """Yield what is to be known beside the figures `shown` of the variants `names` (without any: of all)."""
         from ilstma_lab.evaluation.bench_tables import notes
 
         own = self.bench.measured(self.baseline, "rows").band.mean
@@ -95,7 +95,7 @@ class Leaderboard:
                 yield f"{name} recalls {rows:.1f} rows a question, {self.baseline} {own:.1f}: more rows alone raise retrieve."
             if name in self.remarks:
                 yield self.remarks[name]
-        yield from notes(self.bench)
+        yield from notes(self.bench, shown=shown)
 
     def card(self, name: str) -> Card:
         """Return the page of one variant. Raises InputError for a name that is none of the variants."""
@@ -112,6 +112,9 @@ class Leaderboard:
             if name != self.baseline:
                 alike.setdefault(self.verdict(name), []).append(name)
         return "By accuracy: " + "; ".join(f"{verdict} ({', '.join(names)})" for verdict, names in alike.items())
+
+    def __repr__(self) -> str:
+        return f"Leaderboard({', '.join(self.variants)} against {self.baseline}, n = {self.bench.n})"
 
     def __str__(self) -> str:
         from ilstma_lab.evaluation.bench_tables import asked
@@ -206,7 +209,7 @@ def _try_out(variants: Iterable[Variant], topics: Sequence[Topic], models: Model
     topic = next((topic for topic in topics if topic.questions and topic.dialogues), None)
     if topic is None:
         raise InputError("the data has no question about a dialogue: there is nothing to compare on")
-    table = table_of(replace(topic, dialogues=topic.dialogues[:_TRIED_ROWS]), models.embedder)
+    table = table_of(replace(topic, dialogues=topic.dialogues[:TRIED_ROWS]), models.embedder)
     clock, question = ManualClock.after(table), topic.questions[0].question
     remarks = {variant.name: try_out(variant, table.fork(), question, models, clock=clock) for variant in variants}
     return {name: remark for name, remark in remarks.items() if remark}

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from ilstma_lab.evaluation.bench_metrics import METRICS
+from ilstma_lab.evaluation.bench_verdict import FEW, standing, too_few
 from ilstma_lab.plots.spec import Spec, drawn
 from ilstma_lab.plots.template import GREY, HAIRLINE, ROLES, describe, plain, template
 from ilstma_lab.reprs.words import seconds as duration
@@ -171,13 +172,16 @@ def _shares(bands: list[Band]) -> dict:
 
 
 def _title(bench: Bench, metric: str) -> str:
-    """Return the favourite's figure, and how many others it is above or below beyond the paired band."""
+    """Return the favourite's figure with its n, and how many others it is above or below beyond the paired band."""
     name, own = bench.favourite, bench.measured(bench.favourite, metric)
+    if name in bench.broken:
+        return f"{name} failed at every question"
+    if metric == "accuracy" and own.n < FEW:
+        return too_few(bench)
     if not own.n:
         return f"{name} has no {metric}"
-    found = [bench.difference(each, metric) for each in bench.systems if each != name]
-    bands = [each.band for each in found if each.n]
-    above, below = sum(band.low > 0 for band in bands), sum(band.high < 0 for band in bands)
+    above, below, open_ = map(len, standing(bench, metric))
     said = f"{name} has {own.band.mean:.0%} right" if metric == "accuracy" else f"{name}: {metric} {own.band.mean:.0%}"
-    beside = f", above {above} of {len(bands)} others" if bands else ""
-    return said + beside + (f", below {below}" if below else "")
+    others = above + below + open_
+    beside = f", above {above} of {others} others" if others else ""
+    return f"{said} (n = {own.n}){beside}" + (f", below {below}" if below else "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ilstma_lab.evaluation.bench_claims import caveat, claims
 from ilstma_lab.evaluation.bench_tables import asked, notes, tables
+from ilstma_lab.evaluation.bench_verdict import broken_lines, finding
 from ilstma_lab.reprs.markup import Html, join, page, tag
 from ilstma_lab.reprs.parts import head
 from ilstma_lab.terminal import hang
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 def bench_text(bench: Bench, *, by_kind: bool = False) -> str:
     """Return the report as text."""
-    lines = [*hang("", asked(bench)), "", *hang("", finding(bench))]
+    lines = [row for line in broken_lines(bench) for row in (*hang("", line), "")]
+    lines += [*hang("", asked(bench)), "", *hang("", finding(bench))]
     lines += [line for title, table in tables(bench, by_kind=by_kind) for line in ("", title, table.text())]
     if claimed := list(claims(bench)):
         lines += ["", "Claimed beside measured", *hang("", caveat(bench))]
@@ -33,6 +35,7 @@ def bench_html(bench: Bench) -> Html:
     claimed = list(claims(bench))
     return page(
         head("Memory systems", finding(bench), sub=asked(bench)),
+        *(tag("div", tag("b", line), cls="pane") for line in broken_lines(bench)),
         *panes(shown),
         _folded("By kind of question", panes(by_kind, cls=None)),
         _folded("Claimed beside measured", [tag("p", caveat(bench), cls="mid"), *panes(claimed, cls=None)]) if claimed else None,
@@ -50,23 +53,6 @@ def bench_page(benches: Sequence[Bench]) -> str:
     )
 
 
-def finding(bench: Bench) -> str:
-    """Return in one sentence whom the favourite answers better than, as far as the bands tell."""
-    better, worse, open_ = standing(bench)
-    parts = [("better than", better), ("worse than", worse)]
-    said = [f"answers {' and '.join(f'{how} {_listed(whom)}' for how, whom in parts if whom)}"] if better or worse else []
-    said += [f"cannot be told from {_listed(open_)}"] if open_ else []
-    return f"{bench.favourite} {', and '.join(said)}" if said else f"{bench.favourite} alone: nothing to compare it with"
-
-
-def standing(bench: Bench) -> tuple[list[str], list[str], list[str]]:
-    """Return the systems that the favourite answers better than, worse than, and those for which its band holds 0."""
-    gains = {each: bench.difference(each, "accuracy").band for each in bench.systems if each != bench.favourite}
-    better = [each for each, band in gains.items() if band.low > 0]
-    worse = [each for each, band in gains.items() if band.high < 0]
-    return better, worse, [each for each in gains if each not in better and each not in worse]
-
-
 def panes(titled: Iterable[tuple[str, PlainTable]], *, cls: str | None = "pane") -> Iterator[Html]:
     """Yield each table below its title; one that is too wide scrolls by itself."""
     for title, table in titled:
@@ -75,7 +61,3 @@ def panes(titled: Iterable[tuple[str, PlainTable]], *, cls: str | None = "pane")
 
 def _folded(title: str, content: Iterable[Html]) -> Html:
     return tag("div", tag("details", tag("summary", title), *content), cls="pane")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -51,6 +51,12 @@ def test_b_alone_keeps_both_rows_where_the_whole_narrows_to_one():
     assert len(turns("B alone", reader=names_it)[0].recalled) == 2
 
 
+def test_where_branch_a_cannot_name_a_row_it_is_not_measured():
+    found = run_systems([topic()], SYSTEMS, graders=[Facts("strict")], models=parts())
+    assert {record.a_alone for record in found.of("B alone")} == {None}
+    assert {record.a_alone for record in found.of("A alone")} != {None}
+
+
 @pytest.mark.parametrize("segment", ["summary", "personality"])
 def test_a_segment_left_out_is_empty_in_every_prompt(segment):
     def text_of(name):

@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 
 from ilstma_lab.errors import InputError
-from ilstma_lab.evaluation.bench import Bench
+from ilstma_lab.evaluation.bench import Bench, Measured
 from ilstma_lab.evaluation.bench_claims import caveat, claims
 from ilstma_lab.evaluation.bench_metrics import METRICS
-from ilstma_lab.evaluation.bench_tables import false_hits, notes, tables
+from ilstma_lab.evaluation.bench_tables import banded, false_hits, notes, tables
+from ilstma_lab.evaluation.bench_verdict import finding
+from ilstma_lab.evaluation.bootstrap import Band
 from ilstma_lab.evaluation.experiment import Experiment
 from ilstma_lab.evaluation.grading import Grade
 from ilstma_lab.evaluation.model_ranking import rank_models
 from ilstma_lab.evaluation.records import Record
 from ilstma_lab.plots.bench import accuracy_against_seconds, accuracy_bands
 from ilstma_lab.plots.template import described
-from ilstma_lab.reprs.bench import bench_page, finding
+from ilstma_lab.reprs.bench import bench_page
 from tests.evaluation.bench_kit import HOSTILE, topic
 
 TOPICS = (replace(topic("travel"), name="travel"), topic("two"))
@@ -125,6 +127,86 @@ def test_failures_count_as_nothing_right_and_are_said():
     assert "ILSTMA: 1 answer failed, and count as 0. The first: boom" in " ".join(notes(bench))
 
 
+def with_grades(count: int, **found):
+    """A bench of two systems of which `count` answers could be graded."""
+    grades = [1.0] * count + [None] * (12 - count)
+    both = (*records("ILSTMA", grades, **found), *records("SCM", grades, retrieve=[0.0] * 12))
+    return Bench(experiment(systems=("ILSTMA", "SCM"), records=both), "ILSTMA", "lenient")
+
+
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_too_few_graded_answers_are_no_ground_and_the_rows_recalled_speak(count):
+    bench = with_grades(count, retrieve=[1.0] * 11 + [0.0])
+    few = f"Too few answers could be graded (n = {count} of 12)"
+    assert finding(bench) == f"{few}. ILSTMA recalls more than SCM (retrieve, n = 12)"
+    assert json.loads(accuracy_bands(bench).to_json())["layout"]["title"]["text"] == few
+    by_rows = json.loads(accuracy_bands(bench, metric="retrieve").to_json())["layout"]["title"]["text"]
+    assert by_rows == "ILSTMA: retrieve 92% (n = 12), above 1 of 1 others"
+
+
+def test_with_too_few_of_both_nothing_is_told():
+    assert "Nothing can be told" in finding(with_grades(1, retrieve=[1.0] + [None] * 11))
+    assert finding(with_grades(12).of_kind("general")).startswith("Too few questions to judge by (n = 2). Nothing")
+
+
+def test_ten_graded_answers_are_enough():
+    assert finding(with_grades(10)) == "ILSTMA cannot be told from SCM (n = 10)"
+
+
+def with_broken(favourite: str = "ILSTMA", **more) -> Bench:
+    crashed = tuple(records("crash", [0.0] * 12, failure="ValueError: no such row", retrieve=FOUND, rank=RANKS, **more))
+    run = experiment(systems=("crash", "ILSTMA", "constant answer"), records=(*crashed, *experiment().records))
+    return Bench(run, favourite, "lenient")
+
+
+def test_a_system_that_only_fails_is_named_first_and_compared_with_nothing():
+    bench = with_broken()
+    assert bench.broken == ("crash",)
+    assert bench.text().startswith("crash failed at every question: ValueError: no such row\n")
+    assert "crash failed at every question" in bench._repr_html_()
+    assert finding(bench) == finding(BENCH)
+    assert "- crash" not in bench.text()
+    assert {bench.measured("crash", metric).n for metric in METRICS} == {0}
+    assert bench.to_dict()["broken"] == {"crash": "ValueError: no such row"}
+    assert "crash" not in accuracy_bands(bench).data[0].hovertext
+    assert "could not grade" not in bench.text()
+
+
+def test_a_favourite_that_only_fails_is_compared_with_nothing():
+    bench = with_broken("crash")
+    assert finding(bench) == "crash failed at every question: nothing can be compared with it"
+    assert "paired by question" not in bench.text()
+
+
+def test_some_failures_stand_beside_the_n():
+    failed = tuple(records("ILSTMA", [0.0] * 12, failure=["boom"] * 2 + [""] * 10))
+    answers = dict(tables(Bench(experiment(systems=("ILSTMA",), records=failed), "ILSTMA", "lenient")))
+    assert next(iter(answers.values())).rows[0][2] == "12 (2 failed)"
+
+
+def test_a_difference_whose_band_excludes_0_has_a_star():
+    assert banded(Measured(9, Band(0.03, 0.001, 0.1)), "+") == "+.03 +.00..+.10*"
+    assert banded(Measured(9, Band(-0.03, -0.1, -0.001)), "+").endswith("*")
+    assert not banded(Measured(9, Band(0.03, 0.0, 0.1)), "+").endswith("*")
+    assert not banded(Measured(9, Band(0.03, 0.001, 0.1))).endswith("*")
+    assert "* the 95 % band of the difference excludes 0." in notes(BENCH)
+
+
+def test_only_what_is_shown_and_there_is_explained():
+    assert "hit@k" in " ".join(notes(BENCH))
+    assert "A alone" in " ".join(notes(BENCH))
+    short = " ".join(notes(BENCH, shown=("accuracy", "retrieve")))
+    assert not any(metric in short for metric in ("hit@k", "MRR", "A alone", "tokens"))
+    assert ".5 for a text written of it" in short
+    plain = experiment(systems=("constant answer",), records=tuple(records("constant answer", WRONG)))
+    assert "retrieve" not in " ".join(notes(Bench(plain, "constant answer", "lenient")))
+
+
+def test_a_bench_in_a_list_is_short():
+    assert len(repr(BENCH)) < 200
+    assert "2 systems, 12 questions, 24 records" in repr(BENCH.experiment)
+
+
 @pytest.mark.parametrize(("repeats", "said"), [(1, "ran once."), (10, "ran once, though 10 repeats were asked for")])
 def test_a_deterministic_run_says_that_it_ran_once(repeats, said):
     assert said in " ".join(notes(Bench(experiment(repeats=repeats), "ILSTMA", "lenient")))
@@ -141,10 +223,10 @@ def test_the_text_holds_every_table_and_n():
 
 
 def test_the_finding_says_only_what_the_bands_tell():
-    assert finding(BENCH) == "ILSTMA answers better than constant answer"
+    assert finding(BENCH) == "ILSTMA answers better than constant answer (n = 12)"
     same = experiment(records=(*records("ILSTMA", RIGHT), *records("constant answer", RIGHT)))
-    assert finding(Bench(same, "ILSTMA", "lenient")) == "ILSTMA cannot be told from constant answer"
-    assert finding(Bench(experiment(), "constant answer", "lenient")) == "constant answer answers worse than ILSTMA"
+    assert finding(Bench(same, "ILSTMA", "lenient")) == "ILSTMA cannot be told from constant answer (n = 12)"
+    assert finding(Bench(experiment(), "constant answer", "lenient")) == "constant answer answers worse than ILSTMA (n = 12)"
     alone = experiment(systems=("ILSTMA",), records=tuple(records("ILSTMA", RIGHT)))
     assert "alone" in finding(Bench(alone, "ILSTMA", "lenient"))
     assert [title for title, _ in tables(Bench(alone, "ILSTMA", "lenient"))][3] == "The same answers under each grader"
@@ -186,8 +268,10 @@ def test_claims_stand_beside_what_was_measured():
     found = {title.partition(":")[0]: table for title, table in claims(BENCH)}
     assert set(found) == {"ILSTMA, Table 3", "ILSTMA, Table 4", "ILSTMA, Table 5"}
     assert found["ILSTMA, Table 3"].rows == (("travel", "42.81 %", "50.0 % (n = 6)"),)
-    assert found["ILSTMA, Table 4"].rows == (("ILSTMA with prefetch", "4.06 s", "2.00 s"),)
-    assert found["ILSTMA, Table 5"].rows == (("ILSTMA", ".884", ".58", ".938", ".62", ".663", ".50", ".948", "-"),)
+    assert found["ILSTMA, Table 4"].rows == (("ILSTMA with prefetch", "4.06 s", "2.00 s (n = 12)"),)
+    measured = (".58 (n = 12)", ".62 (n = 8)", ".50 (n = 4)", "-")
+    assert found["ILSTMA, Table 5"].rows[0][2::2] == measured
+    assert found["ILSTMA, Table 5"].rows[0][1::2] == (".884", ".938", ".663", ".948")
     assert "stub on stub, graded by lenient" in caveat(BENCH)
 
 
@@ -195,7 +279,7 @@ def test_memorybanks_table_has_its_own_metrics():
     bench = Bench(experiment(favourite="MemoryBank"), "MemoryBank", "lenient")
     table = dict(claims(bench))["MemoryBank, Table 2: ranking, 1 / rank, needs two base models or more on one memory"]
     assert table.rows[0] == ("claimed: English, ChatGLM", ".809", ".438", ".680", ".498")
-    assert table.rows[-1] == ("measured: stub", ".50", ".58", "-", "-")
+    assert table.rows[-1] == ("measured: stub", ".50 (n = 8)", ".58 (n = 12)", "-", "-")
 
 
 def test_without_a_system_of_the_papers_nothing_is_claimed():

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import linecache
+import sys
 from dataclasses import replace
 
 import pytest
 
 from ilstma_lab import ILSTMA, Config
 from ilstma_lab.errors import FormatError, InputError
+from ilstma_lab.evaluation.asking import try_out
 from ilstma_lab.evaluation.bench import Bench
 from ilstma_lab.evaluation.bench_tables import notes
 from ilstma_lab.evaluation.cell_source import code_of
 from ilstma_lab.evaluation.datasets import load_dataset, load_topic
 from ilstma_lab.evaluation.experiment import first_questions, run_systems
-from ilstma_lab.evaluation.fingerprint import setting_of
+from ilstma_lab.evaluation.fingerprint import setting_of, system_setting
 from ilstma_lab.evaluation.grading import Facts, TokenF1
 from ilstma_lab.evaluation.records import Record
 from ilstma_lab.evaluation.rehearsed import Rehearsed
@@ -289,6 +292,44 @@ def test_a_grader_written_in_a_cell_is_known_by_its_code():
     first, second = (in_a_cell(f"class Mine:\n    def grade(self, *_):\n        return {number}\n") for number in (1, 2))
     assert "return 1" in code_of(first)
     assert setting_of(first()).partition(";")[0] != setting_of(second()).partition(";")[0]
+
+
+@pytest.mark.parametrize("edited", ["mine_lab", "mine_base"])
+def test_a_store_is_refused_when_the_file_of_a_class_or_of_its_base_changes(tmp_path, monkeypatch, edited):
+    def fingerprint():
+        for name in ("mine_lab", "mine_base"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        return system_setting(importlib.import_module("mine_lab").Mine, parts())
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    base = "from tests.evaluation.bench_kit import Plain\nSAID = 1\n\nclass Base(Plain):\n    pass\n"
+    (tmp_path / "mine_base.py").write_text(base, encoding="utf-8")
+    (tmp_path / "mine_lab.py").write_text("from mine_base import Base\n\nclass Mine(Base):\n    pass\n", encoding="utf-8")
+    first = fingerprint()
+    assert fingerprint() == first
+    with (tmp_path / f"{edited}.py").open("a", encoding="utf-8") as file:
+        file.write("HELPER = 2\n")
+    assert fingerprint() != first
+
+
+def test_a_system_that_cannot_work_is_told_of_by_its_name_before_the_run():
+    class Fails(Plain):
+        def ask(self, question, **options):
+            raise RuntimeError("never")
+
+    try_out({"plain": Plain, "breaks later": Breaks}, TOPICS, parts())
+    for system, said in ((Unmade, "no such luck"), (Fails, "never")):
+        with pytest.raises(InputError, match=f"mine fails at the first question: RuntimeError: {said}"):
+            try_out({"plain": Plain, "mine": system}, TOPICS, parts())
+
+
+def test_what_is_gone_on_with_is_said_at_the_start(tmp_path):
+    told = []
+    for _ in range(2):
+        run({"plain": Plain}, store=tmp_path / "run.jsonl", say=told.append)
+    assert told == ["gone on with run.jsonl: 12 records were there"]
 
 
 def in_a_cell(code: str):

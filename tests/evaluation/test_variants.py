@@ -305,6 +305,14 @@ def test_ranked_recalls_the_best_and_keeps_the_order_of_the_rest():
         ranked("which?", table, np.arange(6), rows=0)
 
 
+def test_a_leaderboard_in_a_list_is_short_and_explains_only_its_columns():
+    board = compare({"two": Last(rows=2)}, TOPICS)
+    assert len(repr(board)) < 200
+    assert not any(metric in " ".join(board.notes()) for metric in ("hit@k", "MRR", "A alone", "tokens"))
+    assert "MRR" in " ".join(board.card("two").remarks)
+    assert "hit@k" not in " ".join(board.card("two").remarks)
+
+
 def test_no_variant_and_an_unknown_baseline():
     with pytest.raises(InputError, match="no variant"):
         compare({}, TOPICS)
