@@ -6,7 +6,7 @@ import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
@@ -91,7 +91,9 @@ class Lab(ABC):
 
         `at`: when the question is asked (default: the clock's time). `remember=False` answers, touches and prefetches, but
         stores no new row. `on_event` gets each step and each piece of the answer as they come. A model that fails
-        gives a Turn with `failure`; the question is kept, and `retry` asks it again. Raises InputError for a blank question.
+        gives a Turn with `failure`; the question is kept, and `retry` asks it again. What is deleted or edited while the answer
+        is made: the Turn shows the answer as you saw it, until `table.compact()` drops it; its row has "[taken out ...]" instead.
+        Raises InputError for a blank question.
         """
         question = clean_text(question, name="the question")
         if is_blank(question):
@@ -167,7 +169,8 @@ class Lab(ABC):
     def _without_withdrawn(self, kept: _Beside) -> _Before:
         """Return what undo needs, without what it would not bring back."""
         changed, before = self._changed_since(kept), kept.before
-        summaries = tuple(one for one in before.summaries if changed.isdisjoint(one.rows))
+        kept_notes = (one for one in before.summaries if changed.isdisjoint(one.rows))
+        summaries = tuple(replace(one, text="") if one.stale else one for one in kept_notes)
         return _Before(self.memory.standing(before.segments), summaries, "" if changed else before.personality)
 
     def _changed_since(self, kept: _Beside) -> set[int]:

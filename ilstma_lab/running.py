@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ilstma_lab.memory.echo import kind_of_turn
 from ilstma_lab.memory.entry import Dialogue, Kind, MemoryEntry, clean_text
 from ilstma_lab.memory.segments import HistoryTurn
-from ilstma_lab.memory.withdrawal import WRITTEN, Source, repeated_rows
+from ilstma_lab.memory.withdrawal import TAKEN_OUT, WRITTEN, Source, repeated_rows
 from ilstma_lab.models.returned import calls_of
 from ilstma_lab.models.sentences import language
 from ilstma_lab.protocols import Query
@@ -98,6 +98,7 @@ class RunningTurn(ABC):
             step.read["tokens"] = sum(view.tokens for view in self.answered_from)
             if self.verdict and self.verdict.hit and self.verdict.answer:
                 self.answer = self.verdict.answer
+                self.answer_sources |= self.sources  # as the judge saw them, should some have gone meanwhile
                 self.record.tell("piece", self.answer)
                 step.note = "the judge's own answer"
             else:
@@ -108,16 +109,21 @@ class RunningTurn(ABC):
     def write(self, touched: Iterable[int], *, notes: Sequence[int] = (), waits: bool = False) -> None:
         """Step 8: the finished dialogue becomes a row and touches are recorded, in one journal line; `waits` defers touches.
 
-        `notes`: numbers of summaries that were recalled too.
+        `notes`: numbers of summaries that were recalled too. Where something that the answer was made from was edited or deleted
+        since the turn began, the row has the mark of what is taken out in place of the answer; the turn keeps the answer, which
+        was seen already, until the table is compacted. The log of recalls has the question only where it is stored.
         """
-        with self.record.step(8) as step:
+        with self.record.step(8) as step, self.table._lock:  # what is deleted meanwhile, by another thread, waits for the row
             rests_on, touched = self.rows_of_answer(), self.live(touched)
             told = {"notes": notes, "deferred": waits}
-            touch = self.table.touched(touched, self.at, self.question, **told) if touched or notes else None
-            dialogue = Dialogue(self.question, self.answer, self.at) if self.remember else None
+            asked = self.question if self.remember else ""
+            touch = self.table.touched(touched, self.at, asked, **told) if touched or notes else None
+            holds = self.holds()
+            answer = self.answer if holds else TAKEN_OUT[language(self.answer)]
+            dialogue = Dialogue(self.question, answer, self.at) if self.remember else None
             self.kind = kind_of_turn(self.question, self.answer, rests_on) if self.remember else None
             cites = [row.index for row in rests_on] if self.kind == "asked" else []
-            rows = repeated_rows(self.answer, self.question, self.answer_sources.union(self.recalled), self.table)
+            rows = repeated_rows(self.answer, self.question, self.rests_on, self.table) if holds else ()
             quotes = [row for row in rows if row not in cites]
             step.wrote["deferred"] = 0 if waits else len(self.table.waiting)
             self.row = self.table.close_turn(
@@ -126,11 +132,21 @@ class RunningTurn(ABC):
             if self.row is not None:
                 self.table.embed_pending()
             step.wrote.update(touched=list(touched), row=self.row, waiting=sorted(self.table.waiting))
+            step.note = "" if holds else "what the answer was made from was edited or deleted meanwhile: it is not stored"
 
     def push(self) -> None:
         """Put the finished turn into the history."""
-        rests_on = self.answer_sources.union(self.recalled) if self.row is None else frozenset()
+        rests_on = self.rests_on if self.row is None else frozenset()
         self.memory.push(HistoryTurn(self.question, self.answer, self.at, self.row, rests_on, self.seen))
+
+    @property
+    def rests_on(self) -> frozenset[Source]:
+        """All that the answer was made from."""
+        return self.answer_sources.union(self.recalled)
+
+    def holds(self) -> bool:
+        """Tell whether nothing that the answer was made from was edited or deleted since the turn began."""
+        return self.rests_on.isdisjoint(self.table.withdrawn[self.seen :])
 
     def rows_of_answer(self) -> list[MemoryEntry]:
         """Return the recalled rows as they stand."""

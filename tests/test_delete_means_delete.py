@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import json
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +20,8 @@ from ilstma_lab import ILSTMA, Dialogue, ManualClock, MemoryTable, offline
 from ilstma_lab.errors import InputError
 from ilstma_lab.lab import Lab
 from ilstma_lab.memory.segments import HistoryTurn, ShortTermMemory
-from ilstma_lab.memory.withdrawal import TAKEN_OUT
+from ilstma_lab.memory.telling import Telling, may_hold
+from ilstma_lab.memory.withdrawal import TAKEN_OUT, repeated_rows
 from ilstma_lab.models import Models, prompted
 from ilstma_lab.models.call import Call
 from ilstma_lab.models.cassette import Cassette
@@ -26,8 +29,9 @@ from ilstma_lab.models.embedders import HashedEmbedder
 from ilstma_lab.models.sentences import content_words
 from ilstma_lab.models.stream import Stream
 from ilstma_lab.replay import replay, start_session
+from ilstma_lab.retrieval.words import WordIndex, question_terms
 from ilstma_lab.systems import SYSTEMS, YARDSTICKS, find_system
-from ilstma_lab.widgets import ChatLab, TableInspector
+from ilstma_lab.widgets import ChatLab, SegmentPanel, SummaryStepper, TableInspector, WhatIf
 from tests.stubs import DAY_0, StubJudge, StubProfiler, StubResponder, asking, quoting, said, stub_lab, table_of
 
 EMBEDDER = HashedEmbedder(dim=64)
@@ -316,8 +320,7 @@ def test_what_hangs_on_a_row_is_on_the_disk(tmp_path):
 
 def test_the_log_forgets_a_question_that_was_not_stored_and_led_to_the_row():
     lab = stub_lab(4)
-    lab.ask(f"violin lessons tuesday {SECRET}?", remember=False)
-    lab.table.touch([1], lab.clock.now(), f"violin lessons tuesday {SECRET}?")
+    lab.table.touch([1, 2], lab.clock.now(), f"violin lessons tuesday {SECRET}?")
     lab.table.delete(2)
     assert {record.question for record in lab.table.recalls} == {""}
 
@@ -332,6 +335,127 @@ def test_what_was_written_of_a_row_is_known_by_its_sentences_too():
     lab.table.delete(row)
     assert lab.table.sides(told.row) == (told.question, TAKEN_OUT["en"])
     assert lab.table.personality == ""
+
+
+def test_a_question_that_is_not_stored_is_not_in_the_log_of_recalls(tmp_path):
+    table = stored(tmp_path / "t.json")
+    lab = stub_lab(table)
+    lab.ask(f"violin lessons tuesday {SECRET}?", remember=False)
+    assert {record.question for record in table.recalls} == {""}
+    table.compact()
+    assert files_with(SECRET, tmp_path) == []
+    lab.ask(asking(2))
+    assert table.recalls[-1].question == asking(2)
+
+
+# -- what is deleted while its question is answered --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["on_event", "a thread"])
+@pytest.mark.parametrize("how", ["delete", "edit"])
+@pytest.mark.parametrize("system", SYSTEM_NAMES)
+def test_an_answer_to_which_a_row_went_while_it_was_made_is_not_stored(system, how, by, tmp_path):
+    table = stored(tmp_path / "t.json")
+    row = table.add(Dialogue(TOLD, "Noted.", DAY_0 + timedelta(days=9)))
+    tape = Cassette(tmp_path / "tape.jsonl", mode="record")
+    lab = find_system(system)(table, models=parrot_models(tape), clock=ManualClock.after(table))
+
+    def change():
+        if row in table and SECRET in table[row].text:
+            table.delete(row) if how == "delete" else table.edit(row, user=GENTLE, assistant="Noted.")
+
+    def while_it_is_said(event):
+        if event.kind != "piece":
+            return
+        if by == "on_event":
+            return change()
+        thread = threading.Thread(target=change)
+        thread.start()
+        thread.join()
+
+    turn = lab.ask(ASKED, on_event=while_it_is_said)
+    if SECRET in turn.answer:
+        assert table.sides(turn.row) == (ASKED, TAKEN_OUT["en"])
+    else:
+        assert system in ("constant",)
+    assert SECRET not in lab.memory.render() + repr(lab.memory.history) + "".join(entry.text for entry in table)
+    table.compact()
+    assert (turn in lab.turns) == (SECRET not in turn.answer)
+    assert files_with(SECRET, tmp_path) == []
+    assert [text for text in strings_in(lab) if SECRET in text] == []
+    assert SECRET not in lab.ask(ASKED).to_json()
+    assert table.check() == ()
+
+
+def test_an_answer_that_did_not_rest_on_what_went_meanwhile_is_stored():
+    lab = stub_lab(12)
+    shown = lab.ask(asking(2)).row
+    gone = next(row for row in range(12) if row not in lab.memory.sources())
+    turn = lab.ask(asking(2), on_event=lambda event: gone in lab.table and lab.table.delete(gone))
+    assert gone not in lab.table
+    assert lab.table.sides(turn.row)[1] == lab.table.sides(shown)[1] == turn.answer
+
+
+# -- what an answer repeats without a word that carries meaning --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "answer"),
+    [
+        ("My password is: to be or not to be.", "It is: to be or not to be."),
+        ("My gate letters are Q X Z.", "They were Q X Z, right there."),
+        ("Her nickname is C++.", "It was C++ there."),
+        ("Her nickname is C#.", "It was C# there."),
+        ("My password is 🦊🦊🐙", "Then 🦊🦊🐙 there."),
+        ("The word is: not yet.", 'You said "not yet" to me.'),
+        ("暗号是我爱你。", "暗号：我爱你"),
+    ],
+)
+def test_an_answer_that_repeats_stop_words_letters_or_signs_is_taken_out(told, answer):
+    table = table_of(2)
+    row = table.add(Dialogue(told, "I see.", DAY_0))
+    question = "我明天去旅行。" if "暗" in told else "I travel tomorrow."
+    quotes = repeated_rows(answer, question, [0, 1, row], table)
+    assert quotes == (row,)
+    echo = table.add(Dialogue(question, answer, DAY_0), quotes=quotes)
+    table.delete(row)
+    assert table.sides(echo) == (question, TAKEN_OUT["zh" if "暗" in told else "en"])
+
+
+@pytest.mark.parametrize(
+    ("told", "answer"),
+    [
+        ("I have a cat, and it is old.", "I have a plan for it. It is up to you."),
+        ("It was at 7 p.m. e.g. here.", "So at six p.m. e.g. there."),
+        ("* I like it\n* I do **so**", "* I see\n* I do **that**"),
+        ("A hat 🎩 for me.", "🎩 it is!"),
+    ],
+)
+def test_an_answer_in_everyday_words_is_not_linked(told, answer):
+    table = table_of(0)
+    row = table.add(Dialogue(told, "", DAY_0))
+    assert repeated_rows(answer, "And now?", [row], table) == ()
+
+
+def test_what_was_written_of_many_rows_leads_to_those_that_say_it():
+    table = table_of(0)
+    for text in ("The vault opens by zebra.", "I like tea.", "It is: to be or not to be.", "A ZEBRA’s tail."):
+        table.add(Dialogue(text, "", DAY_0))
+    number = table.set_summary("Zebra; to be or not to be; tea", range(4), DAY_0).number
+    source = [f"summary {number}"]
+    assert repeated_rows("Zebra, then.", "And?", source, table) == (0, 3)
+    assert repeated_rows("To be or not to be, then.", "And?", source, table) == (2,)
+
+
+TALK = st.lists(st.sampled_from("Zebra zebra's to be or not İ ﬁ Q X + 🦊 我 爱 桂花 . : \" ’".split()), max_size=9)
+
+
+@given(TALK.map(" ".join), TALK.map("".join))
+def test_no_text_that_has_a_part_is_left_out_by_the_quick_look(answer, text):
+    telling = Telling(answer)
+    held = telling.held(text)
+    assert held <= telling.parts == telling.held(answer)
+    assert may_hold(held, text) or not held
 
 
 # -- compaction --------------------------------------------------------------------------------------------------------
@@ -397,6 +521,66 @@ def test_what_undo_remembers_of_a_turn_that_showed_nothing_of_it_goes_too():
     assert [text for text in strings_in(lab) if SECRET in text] == []
     assert lab.undo() is turn
     assert table.summary(summary.number).text == ""
+
+
+def test_what_undo_remembers_has_no_text_of_a_summary_that_was_stale_before_the_turn():
+    table = table_of(4)
+    row = table.add(Dialogue(TOLD, "Noted.", DAY_0))
+    number = table.set_summary(f"They said {SECRET}.", [row], DAY_0).number
+    lab = find_system("constant")(table, models=offline(EMBEDDER), clock=ManualClock.after(table))
+    table.edit(row, user=GENTLE, assistant="Noted.")
+    turn = lab.ask("I keep bees.")
+    table.compact()
+    assert [text for text in strings_in(lab) if SECRET in text] == []
+    assert lab.undo() is turn
+    assert (table.summary(number).rows, table.summary(number).stale) == ((row,), True)
+
+
+def test_a_word_index_lets_go_and_finds_as_before():
+    table = table_of(6)
+    row = table.add(Dialogue(TOLD, "Noted.", DAY_0))
+    index, terms = WordIndex(), question_terms(asking(2))
+    index.scores(terms, table)
+    table.delete(row)
+    before = index.scores(terms, table)
+    assert SECRET in set(strings_in(index))
+    table.compact()
+    assert SECRET not in set(strings_in(index))
+    assert np.allclose(index.scores(terms, table), before)
+
+
+def test_what_if_stepper_and_segment_panel_let_go():
+    lab = stub_lab(12)
+    session = start_session(lab)
+    row = lab.ask(TOLD).row
+    lab.ask(ASKED)
+    what_if, stepper, panel = WhatIf(session), SummaryStepper(lab), SegmentPanel(lab)
+    stepper.set(step=stepper.total, question=f"Where is {SECRET}?")
+    screens = (what_if, stepper, panel)
+    assert what_if.wait(20)
+    assert stepper.wait(20)
+    lab.table.delete(row)
+    lab.table.compact()
+    assert stepper.wait(20)
+    for screen in screens:
+        assert SECRET not in f"{screen.static()} {screen.text()} {screen.state()}"
+    kept = strings_in(*screens, what_if._screen.panels.values(), stepper._screen.panels.values(), panel.view)
+    assert [text for text in kept if SECRET in text] == []
+    with pytest.raises(InputError, match="began anew"):
+        what_if.set(k=2)
+    lab.ask(asking(3))
+    assert len(WhatIf(session).turns) == 1
+
+
+def test_a_stepper_without_a_full_group_left_says_so():
+    table = table_of(5)
+    stepper = SummaryStepper(table)
+    assert stepper.wait(20)
+    table.delete(4)
+    table.compact()
+    assert stepper.wait(20)
+    assert "no full group" in str(stepper.error)
+    assert said(4).user not in str(stepper.static())
 
 
 def test_a_lab_that_is_gone_is_not_kept_by_its_table():

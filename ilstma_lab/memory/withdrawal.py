@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from ilstma_lab.memory.columns import Columns
+from ilstma_lab.memory.telling import Telling, may_hold
 from ilstma_lab.models.sentences import content_words, language, saying, sentences
 
 if TYPE_CHECKING:
@@ -29,27 +30,38 @@ def summary_name(number: int) -> str:
 
 
 def repeated_rows(answer: str, question: str, sources: Collection[Source], table: MemoryTable) -> tuple[int, ...]:
-    """Return the rows among `sources`, or that these were written of, whose words `answer` has, and `question` has not.
+    """Return the rows among `sources`, or that these were written of, that say what `answer` does and `question` does not.
 
-    A row counts too where `answer` has a whole sentence of it. What a row among them says is not looked for in what was written.
+    What is compared are the parts of a `Telling`. A row counts too where `answer` has a whole sentence of it. What a row among
+    `sources` says is not looked for in what was written.
     """
-    words, texts = content_words(answer), {row: _text(row, table) for row in sources if row in table}
-    wanted = words - content_words(question)
-    held = {row: wanted & content_words(text) for row, text in texts.items()}
+    telling, texts = Telling(answer), {row: _text(row, table) for row in sources if row in table}
+    wanted = telling.parts - telling.held(question)
+    held = {row: wanted & telling.held(text) for row, text in texts.items()}
     missing = wanted.difference(*held.values())
-    for name in sorted(source for source in sources if isinstance(source, str)):
-        text, rows = table.writing(name)
-        if said := missing & content_words(text):
-            held.update((row, said & content_words(_text(row, table))) for row in rows if row in table and not held.get(row))
-    whole = {row for row, text in texts.items() if words & content_words(text) and saying([text])(answer)}
+    for row, parts in _written_of(missing, sources, telling, table).items():
+        if not held.get(row) and row in table and may_hold(parts, text := _text(row, table)):
+            held[row] = parts & telling.held(text)
+    whole = {row for row, text in texts.items() if telling.words & content_words(text) and saying([text])(answer)}
     return tuple(sorted(whole.union(row for row, said in held.items() if said)))
+
+
+def _written_of(
+    parts: frozenset[str], sources: Collection[Source], telling: Telling, table: MemoryTable
+) -> dict[int, frozenset[str]]:
+    """Return the rows of which something among `sources` was written that says some of `parts`, each with these."""
+    found: dict[int, frozenset[str]] = {}
+    for text, rows in (table.writing(name) for name in sources if isinstance(name, str)):
+        if said := parts & telling.held(text):
+            found.update((row, said | found.get(row, frozenset())) for row in rows)
+    return found
 
 
 def withdrawn(contents: Contents, columns: Columns, index: int, new: Sides | None) -> list[dict[str, Any]]:
     """Return the events by which the row `index` becomes `new` (None: is deleted), with all that hangs on it.
 
     Asked rows that cite a row which goes go with it. In other rows that cite or repeat one which changes, the assistant's side is
-    taken out where it has words, or a sentence, that neither its question nor what else it rests on says any more.
+    taken out where it has words, a run of them, or a sentence, that neither its question nor what else it rests on says any more.
     """
     becomes: dict[int, Sides | None] = {int(index): new}
     known = 0
@@ -74,9 +86,10 @@ def _repeats(row: int, contents: Contents, columns: Columns, becomes: dict[int, 
     was = [text for source, text in texts.items() if source in becomes]
     user, answer = (side[columns.position(row)] for side in (contents.users, contents.assistants))
     now = [user, *("\n".join(becomes.get(source, (text,)) or ()) for source, text in texts.items())]
-    lost = set().union(*map(content_words, was)) - set().union(*map(content_words, now))
+    telling = Telling(answer)
+    lost = frozenset().union(*map(telling.held, was)).difference(*map(telling.held, now))
     said = [says for text in was for sentence in sentences(text) if (says := saying([sentence]))(answer)]
-    return bool(content_words(answer) & lost) or any(not any(map(says, now)) for says in said)
+    return bool(lost) or any(not any(map(says, now)) for says in said)
 
 
 def _event(row: int, sides: Sides | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -56,6 +56,10 @@ class WordIndex:
             total[slots] += weight * idf * (self.k1 + 1) * (count / (count + norm[slots]))
         return total if self._order is None else total[self._order]
 
+    def forget(self, texts: Sequence[str] = ()) -> None:
+        """Let go of all words, those of edited and deleted rows among them; the next search looks the rows up again."""
+        self._clear()
+
     def _clear(self) -> None:
         self._slots: dict[str, array] = defaultdict(lambda: array("i"))
         self._counts: dict[str, array] = defaultdict(lambda: array("i"))
@@ -71,6 +75,7 @@ class WordIndex:
         if self._table is not table or len(self._lengths) > 2 * len(table) + 100:
             self._clear()
             self._table = table
+            table.kept_by(self)
         changed = table.changes[self._seen :] if self._seen else table.indices.tolist()
         self._seen = len(table.changes)
         for index in dict.fromkeys(changed):

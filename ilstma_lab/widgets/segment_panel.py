@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -38,6 +39,8 @@ class SegmentPanel(Drawn):
             raise InputError(f"the segment panel shows a lab, lab.memory or a Turn (got {type(source).__name__})")
         self.after = after
         super().__init__()
+        if isinstance(self._source, ShortTermMemory):
+            self._source.table.kept_by(self)
         self.observe(lambda _: self.redraw(), names="after")
 
     @property
@@ -57,6 +60,10 @@ class SegmentPanel(Drawn):
     def refresh(self) -> None:
         """Show short-term memory as it stands."""
         self.redraw()
+
+    def forget(self, texts: Sequence[str] = ()) -> None:
+        """Show short-term memory as it stands; `table.compact()` calls this."""
+        self.refresh()
 
     def follow(self, event: Event) -> None:
         """Refresh when a turn has ended: `lab.ask(question, on_event=panel.follow)`."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -73,7 +74,8 @@ class SummaryStepper(Explorable):
     """Go through a conversation group by group: what was said, the new summary, what it overwrote, what a question would get.
 
     `source`: a lab (its models, its group size and the embedder of its table), a table, or dialogues. All summaries are
-    made again from the first group on, on a fork: nothing is written to what is given, and what it learns later is not seen.
+    made again from the first group on, on a fork: nothing is written to what is given, and what it learns later is not seen;
+    when its table is compacted after a row was edited or deleted, all is made again of the rows as they stand.
     With the extractive merger `similarity` is the cosine from which a line overwrites another. Groups are computed in a thread.
     Raises InputError where there is no full group.
     """
@@ -85,8 +87,9 @@ class SummaryStepper(Explorable):
 
     def __init__(self, source: ILSTMA | MemoryTable | Iterable[Dialogue], **parameters: Any):
         table, models, size, self.given = _taken(source)
-        self.models, self.group_size = embed_once(models), size
-        self.source = table
+        self._models_given, self.group_size = models, size
+        self.models = embed_once(models)
+        self.source, self._seen = table, len(table.withdrawn)
         first = SummaryReplay(table, models=self.models, group_size=size)
         usual = getattr(models.merger, "similarity", None) if isinstance(models.merger, ExtractiveMerger) else None
         self.extractive = usual is not None
@@ -97,6 +100,7 @@ class SummaryStepper(Explorable):
         self.Parameters = _parameters(self.total, self._usual, extractive=self.extractive)
         super().__init__(**parameters)
         self.add_class("stepper")
+        table.kept_by(self)
 
     @classmethod
     def example(cls, **parameters: Any) -> SummaryStepper:
@@ -113,7 +117,7 @@ class SummaryStepper(Explorable):
 
     def settle(self, old: Any, new: Any) -> Any:
         """Return `new` with a step that there is."""
-        return replace(new, step=min(new.step, self.total))
+        return replace(new, step=min(new.step, max(self.total, 1)))
 
     def compute(self, p: Any) -> Shown:
         """Return the step where it is known already, with what the question would get."""
@@ -139,6 +143,18 @@ class SummaryStepper(Explorable):
             cosines, chosen = replay.choose(p.question, replay.steps[p.step - 1])
             self._choices[p.similarity, p.step, p.question] = Choice(p.question, cosines, chosen)
         return self.compute(p)
+
+    def forget(self, texts: Sequence[str] = ()) -> None:
+        """Begin anew with the rows as they stand, where one was edited or deleted since; `table.compact()` calls this."""
+        if len(self.source.withdrawn) == self._seen:
+            return
+        self.wait(_PATIENCE)
+        self._seen, self.models = len(self.source.withdrawn), embed_once(self._models_given)
+        self._replays, self._choices, self.total, self.waiting = {}, {}, 0, 0
+        with suppress(InputError):  # no full group is left: the screen says so, once it looks for one
+            first = SummaryReplay(self.source, models=self.models, group_size=self.group_size)
+            self._replays[self._usual], self.total, self.waiting = first, first.total, first.waiting
+        self._go(replace(self.parameters, question=""))
 
     def python(self) -> str:
         """Return code that builds this stepper as it stands."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from ilstma_lab.widgets.what_if_settings import config_code, config_of, paramete
 _SEGMENTS = ("cache", "summary", "personality", "relevant")
 _ELSEWHERE = ("number", "alone", "unknown")
 _PATIENCE = 20.0
+_BEGUN_ANEW = "A row was edited or deleted, and the session began anew: ask, then build WhatIf(session) again."
 
 
 class _Overtaken(Exception):
@@ -39,7 +41,8 @@ class WhatIf(Explorable):
 
     `session`: from `start_session(lab)`, called before the questions were asked (a ChatLab keeps its own, as `chat.session`).
     `turn`: the place of the turn in `session.turns`, from 0, by default the last. The session is run again on a fork, in a
-    thread, with the recorded replies; the lab stays as it is. Raises InputError where the session's beginning is missing,
+    thread, with the recorded replies; the lab stays as it is. When the session begins anew, as its table is compacted, all is
+    emptied. Raises InputError where the session's beginning is missing,
     where it has no answered turn, and for a turn that is not there or failed.
     """
 
@@ -61,6 +64,9 @@ class WhatIf(Explorable):
             parameters["number"] = self._place(-1 if turn is None else turn) + 1
         super().__init__(**parameters)
         self.add_class("what-if")
+        self._start = session.start
+        if session._lab is not None:
+            session._lab.table.kept_by(self)
 
     @property
     def result(self) -> WhatIfResult | None:
@@ -101,7 +107,9 @@ class WhatIf(Explorable):
         return replace(p, number=min(max(place, 0), len(self.turns) - 1) + 1)
 
     def compute(self, p: Any) -> Shown:
-        """Return the result where it is known, else the one before it."""
+        """Return the result where it is known, else the one before it. Raises InputError once the session began anew."""
+        if not self.turns:
+            raise InputError(_BEGUN_ANEW)
         result = self._results.get(self._key(p))
         return Shown(result or self._fitting(p), waits=result is None)
 
@@ -109,10 +117,8 @@ class WhatIf(Explorable):
         """Run the session again; it ends early when overtaken."""
         key = self._key(p)
         if key not in self._results:
-            try:
+            with suppress(_Overtaken):
                 self._results[key] = self._runs.run(progress=lambda *_: self._go_on(key), **self._settings(p))
-            except _Overtaken:
-                return result
         return self.compute(p)
 
     def draw(self, p: Any, result: Shown) -> Drawing:
@@ -130,12 +136,24 @@ class WhatIf(Explorable):
             code=self._code(p),
         )
 
+    def forget(self, texts: Sequence[str] = ()) -> None:
+        """Show nothing more, where the session began anew; `table.compact()` calls this."""
+        if self.session.start is self._start:
+            return
+        self.turns = ()
+        self.wait(_PATIENCE)
+        self._start, self._runs, self._last = self.session.start, None, None
+        self._results.clear()
+        self._screen.put(Drawing(_BEGUN_ANEW, panels={"sides": Html("")}))
+
     def text(self) -> str:
         """Return the finding, and each turn that changed, as plain text."""
         return what_if_text(self.result) if self.result else self.drawing.finding
 
     def python(self) -> str:
         """Return code that builds this again."""
+        if not self.turns:
+            return "from ilstma_lab.widgets import WhatIf\n\nWhatIf(session)"
         usual = asdict(self.Parameters())
         changed = {name: value for name, value in asdict(self.parameters).items() if value != usual[name] and name != "number"}
         given = "".join(f", {name}={value!r}" for name, value in changed.items())
@@ -152,7 +170,7 @@ class WhatIf(Explorable):
         return (p.number if p.alone else 0, *(value for name, value in asdict(p).items() if name != "number"))
 
     def _go_on(self, key: tuple) -> None:
-        if key != self._key(self.parameters):
+        if not self.turns or key != self._key(self.parameters):
             raise _Overtaken
 
     def _fitting(self, p: Any) -> WhatIfResult | None:
