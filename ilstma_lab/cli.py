@@ -170,7 +170,7 @@ def _app(args: argparse.Namespace) -> int:
 
 
 def _doctor(args: argparse.Namespace) -> int:
-    if args.file:
+    if args.file is not None:
         return _doctor_file(args)
     if args.repair:
         raise InputError("--repair needs the table's FILE: ilstma-lab doctor FILE --repair")
@@ -187,7 +187,7 @@ def _doctor_file(args: argparse.Namespace) -> int:
 
     try:
         checkup = repair_file(args.file) if args.repair else look_at_file(args.file)
-    except TableFileError as error:  # held elsewhere, or a disk that cannot be written to
+    except (InputError, TableFileError) as error:  # no file's path, held elsewhere, or a disk that cannot be written to
         say(f"ilstma-lab: {' '.join(str(error).split())}")
         return HOPELESS
     print(checkup.to_json() if args.json else printable(str(checkup)))

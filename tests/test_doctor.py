@@ -344,6 +344,15 @@ def test_a_folder_in_a_files_place_is_a_finding(table: Path, ending: str):
     assert place.is_dir()
 
 
+@pytest.mark.parametrize("name", ["", "/", "a\0b.json", "pipe.json"])
+def test_the_command_refuses_what_is_no_file_in_a_sentence(name: str, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.json")
+    assert cli.main(["doctor", name]) == cli.main(["doctor", name, "--repair"]) == 2
+    assert capsys.readouterr().err.count("file: give") == 2
+    assert os.listdir() == ["pipe.json"]
+
+
 # -- the command -------------------------------------------------------------------------------------------------------
 
 
