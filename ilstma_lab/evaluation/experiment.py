@@ -17,6 +17,7 @@ from ilstma_lab.evaluation.datasets import RecallQuestion, Topic
 from ilstma_lab.evaluation.fingerprint import fingerprint
 from ilstma_lab.evaluation.record_store import RecordStore
 from ilstma_lab.evaluation.records import Record
+from ilstma_lab.evaluation.tally import reported, tick
 from ilstma_lab.models import Models, offline
 from ilstma_lab.protocols import Grader
 
@@ -82,8 +83,9 @@ def run_systems(
     a system is deterministic, and runs once whatever `repeats` says. Each repeat is a fresh fork of what the system had prepared.
     With `store` each record is kept in that file, and a run that was stopped goes on: what had come to its end of (system, topic,
     repeat) is not asked again, the rest of them from its first question. `jobs` processes take a topic each, where the parts are
-    offline. `say` is told at the start what the file had. A system that fails is recorded, graded 0, and stops no other. Raises
-    InputError for a bad call or a file of another experiment, ModelError where the rows cannot be embedded.
+    offline; then `progress` is called from a thread. `say` is told at the start what the file had. A system that fails is
+    recorded, graded 0, and stops no other. Raises InputError for a bad call or a file of another experiment, ModelError where
+    the rows cannot be embedded.
     """
     topics = tuple(topics)
     _check(topics, systems, graders, models, repeats, jobs)
@@ -96,14 +98,16 @@ def run_systems(
     for note in notes if say else ():
         say(note)
     total = len(systems) * asking.repeats * sum(len(topic.questions) for topic in topics)
-    if progress:
-        progress(len(records), total)
-    for record in _asked(asking, topics, {record.unit for record in records}, jobs):
+    tell = (lambda done: progress(done, total)) if progress else (lambda done: None)
+    tell(len(records))
+    apart = jobs != 1 and len(topics) > 1
+    known = {record.unit for record in records}
+    for record in _apart(asking, topics, known, jobs, tell, len(records)) if apart else _here(asking, topics, known):
         records.append(record)
         if kept:
             kept.add(record)
-        if progress:
-            progress(len(records), total)
+        if not apart or len(records) == total:
+            tell(len(records))
     return Experiment(
         data=data,
         topics=topics,
@@ -124,21 +128,30 @@ def first_questions(topics: Sequence[Topic], count: int) -> list[Topic]:
     return [replace(topic, questions=topic.questions[:count]) for topic in topics]
 
 
-def _asked(asking: Asking, topics: Sequence[Topic], known: set[tuple], jobs: int) -> Iterator[Record]:
+def _here(asking: Asking, topics: Sequence[Topic], known: set[tuple]) -> Iterator[Record]:
     """Yield the records that are not known, as they come."""
-    if jobs == 1 or len(topics) == 1:
-        for topic in topics:
-            yield from asking.records(topic, known=known)
-        return
+    for topic in topics:
+        yield from asking.records(topic, known=known)
+
+
+def _apart(
+    asking: Asking, topics: Sequence[Topic], known: set[tuple], jobs: int, tell: Callable[[int], None], done: int
+) -> Iterator[Record]:
+    """Yield the records that are not known, a topic at a time from other processes; `tell` how many answers they came to."""
     from joblib import Parallel, delayed
 
-    work = (delayed(_topic)(asking, topic, known) for topic in topics)
-    for records in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
-        yield from records
+    with reported(lambda count: tell(done + count)) as file:
+        work = (delayed(_topic)(asking, topic, known, file) for topic in topics)
+        for records in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
+            yield from records
 
 
-def _topic(asking: Asking, topic: Topic, known: set[tuple]) -> list[Record]:
-    return list(asking.records(topic, known=known))
+def _topic(asking: Asking, topic: Topic, known: set[tuple], file: Path) -> list[Record]:
+    records = []
+    for record in asking.records(topic, known=known):
+        records.append(record)
+        tick(file)
+    return records
 
 
 def _in_order(records: Sequence[Record], systems: Mapping[str, Factory], topics: Sequence[Topic]) -> tuple[Record, ...]:

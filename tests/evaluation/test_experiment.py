@@ -7,11 +7,13 @@ import json
 import linecache
 import sys
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
 from ilstma_lab import ILSTMA, Config
 from ilstma_lab.errors import FormatError, InputError
+from ilstma_lab.evaluation import tally
 from ilstma_lab.evaluation.asking import try_out
 from ilstma_lab.evaluation.bench import Bench
 from ilstma_lab.evaluation.bench_tables import notes
@@ -256,6 +258,23 @@ def test_what_was_prepared_is_shared_and_what_is_asked_is_not():
         embedder.embed(["one"], "row")
         embedder.embed(["one"], "row")
     assert asked == ["one", "two", "one", "one"]
+
+
+def test_answers_of_other_processes_are_reported_as_they_come(monkeypatch):
+    monkeypatch.setattr(tally, "EVERY", 0.001)
+    told, heard = [], Event()
+
+    def report(count):
+        told.append(count)
+        heard.set()
+
+    with tally.reported(report) as file:
+        for _ in range(3):
+            heard.clear()
+            tally.tick(file)
+            assert heard.wait(5)
+    assert told == [1, 2, 3]
+    assert not file.exists()
 
 
 @pytest.mark.slow
