@@ -71,6 +71,7 @@ class Leaderboard:
         rows = []
         for name in self.ranked:
             rows_each, hits = (self.bench.measured(name, metric) for metric in ("rows", "hits"))
+            median = self.bench.median_seconds(name)
             rest = f"{rows_each.band.mean:.2f}" if rows_each.n else "-", share(hits.band.mean) if hits.n else "-"
             rows.append(
                 (
@@ -78,7 +79,7 @@ class Leaderboard:
                     *self._cells(name, "accuracy"),
                     *self._cells(name, "retrieve"),
                     *rest,
-                    seconds(self.bench.median_seconds(name).band.mean),
+                    seconds(median.band.mean) if median.n else "-",
                 )
             )
         by_metric = (head for metric in ("accuracy", "retrieve") for head in (metric, "less baseline", self._n(metric)))
@@ -88,7 +89,9 @@ class Leaderboard:
     def notes(self, *names: str, shown: Collection[str] = _SHOWN) -> Iterator[str]:
         """Yield what is to be known beside the figures `shown` of the variants `names` (without any: of all)."""
         from ilstma_lab.evaluation.bench_tables import notes
+        from ilstma_lab.evaluation.bench_verdict import broken_lines
 
+        yield from broken_lines(self.bench)
         own = self.bench.measured(self.baseline, "rows").band.mean
         for name in names or self.variants:
             if (rows := self.bench.measured(name, "rows").band.mean) > own + 0.5:

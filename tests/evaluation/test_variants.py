@@ -305,6 +305,22 @@ def test_ranked_recalls_the_best_and_keeps_the_order_of_the_rest():
         ranked("which?", table, np.arange(6), rows=0)
 
 
+def test_a_variant_that_fails_at_every_question_but_the_trial_is_named():
+    class Big(Plain):
+        def ask(self, question, **options):
+            if len(self.table) > 5:
+                raise RuntimeError("too big")
+            return super().ask(question, **options)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ilstma_lab.evaluation.variants.TRIED_ROWS", 5)
+        board = compare({"big": Big}, TOPICS)
+    assert board.ranked[-1] == "big"
+    assert board.verdict("big") == "not measured"
+    assert next(board.notes()).startswith("big failed at every question: RuntimeError: too big")
+    assert "nan" not in str(board)
+
+
 def test_a_leaderboard_in_a_list_is_short_and_explains_only_its_columns():
     board = compare({"two": Last(rows=2)}, TOPICS)
     assert len(repr(board)) < 200
