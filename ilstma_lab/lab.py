@@ -90,9 +90,10 @@ class Lab(ABC):
         """Return the finished Turn; when it is there, it is on the disk if the table has a file.
 
         `at`: when the question is asked (default: the clock's time). `remember=False` answers, touches and prefetches, but
-        stores no new row. `on_event` gets each step and each piece of the answer as they come. A model that fails
-        gives a Turn with `failure`; the question is kept, and `retry` asks it again. What is deleted or edited while the answer
-        is made: the Turn shows the answer as you saw it, until `table.compact()` drops it; its row has "[taken out ...]" instead.
+        stores no new row; the log of recalls names its question all the same. `on_event` gets each step and each piece of the
+        answer as they come. A model that fails gives a Turn with `failure`; the question is kept, and `retry` asks it again. What
+        is deleted or edited while the answer is made: the Turn shows the answer as you saw it, until `table.compact()` drops it;
+        its row has "[taken out ...]" instead.
         Raises InputError for a blank question.
         """
         question = clean_text(question, name="the question")

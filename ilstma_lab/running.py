@@ -40,6 +40,7 @@ class RunningTurn(ABC):
         self.told = (lab.table.written, lab.table.personality)
         self.seen = len(lab.table.withdrawn)
         self.sources: frozenset[Source] = frozenset()
+        self.shown_to_judge: frozenset[Source] = frozenset()
         self.query = Query(question, at, lab.table.embedder)
         self.before: tuple[SegmentView, ...] = ()
         self.hit = False
@@ -85,7 +86,8 @@ class RunningTurn(ABC):
             self.memory.begin_turn()
             self.table.open_question(self.question, self.at)
             self.before = self.memory.views(self.language)
-            self.sources |= self.memory.sources()
+            self.shown_to_judge = self.memory.sources()
+            self.sources |= self.shown_to_judge
             self.note_rows(self.memory.cache)
             step.read["question"] = self.question
             step.wrote["cleared"] = ["relevant"]
@@ -98,7 +100,7 @@ class RunningTurn(ABC):
             step.read["tokens"] = sum(view.tokens for view in self.answered_from)
             if self.verdict and self.verdict.hit and self.verdict.answer:
                 self.answer = self.verdict.answer
-                self.answer_sources |= self.sources  # as the judge saw them, should some have gone meanwhile
+                self.answer_sources |= self.shown_to_judge
                 self.record.tell("piece", self.answer)
                 step.note = "the judge's own answer"
             else:
@@ -111,13 +113,12 @@ class RunningTurn(ABC):
 
         `notes`: numbers of summaries that were recalled too. Where something that the answer was made from was edited or deleted
         since the turn began, the row has the mark of what is taken out in place of the answer; the turn keeps the answer, which
-        was seen already, until the table is compacted. The log of recalls has the question only where it is stored.
+        was seen already, until the table is compacted.
         """
         with self.record.step(8) as step, self.table._lock:  # what is deleted meanwhile, by another thread, waits for the row
             rests_on, touched = self.rows_of_answer(), self.live(touched)
             told = {"notes": notes, "deferred": waits}
-            asked = self.question if self.remember else ""
-            touch = self.table.touched(touched, self.at, asked, **told) if touched or notes else None
+            touch = self.table.touched(touched, self.at, self.question, **told) if touched or notes else None
             holds = self.holds()
             answer = self.answer if holds else TAKEN_OUT[language(self.answer)]
             dialogue = Dialogue(self.question, answer, self.at) if self.remember else None

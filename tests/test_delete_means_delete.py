@@ -337,17 +337,6 @@ def test_what_was_written_of_a_row_is_known_by_its_sentences_too():
     assert lab.table.personality == ""
 
 
-def test_a_question_that_is_not_stored_is_not_in_the_log_of_recalls(tmp_path):
-    table = stored(tmp_path / "t.json")
-    lab = stub_lab(table)
-    lab.ask(f"violin lessons tuesday {SECRET}?", remember=False)
-    assert {record.question for record in table.recalls} == {""}
-    table.compact()
-    assert files_with(SECRET, tmp_path) == []
-    lab.ask(asking(2))
-    assert table.recalls[-1].question == asking(2)
-
-
 # -- what is deleted while its question is answered --------------------------------------------------------------------
 
 
