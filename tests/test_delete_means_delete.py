@@ -414,6 +414,7 @@ def test_an_answer_that_repeats_stop_words_letters_or_signs_is_taken_out(told, a
 @pytest.mark.parametrize(
     ("told", "answer"),
     [
+        ("Hey! I'm here for you.", "I'm here for you, all right."),
         ("I have a cat, and it is old.", "I have a plan for it. It is up to you."),
         ("It was at 7 p.m. e.g. here.", "So at six p.m. e.g. there."),
         ("* I like it\n* I do **so**", "* I see\n* I do **that**"),
