@@ -85,8 +85,9 @@ def dialogues(rows: int) -> Iterator[Dialogue]:
 
 
 def table(rows: int, *, dim: int = DIM) -> MemoryTable:
-    """Return a table of `rows` such dialogues, in memory; all stand in one of 200 summaries."""
+    """Return a table of `rows` such dialogues, in memory; all stand in one of 200 summaries and in the personality."""
     made = MemoryTable.from_dialogues(dialogues(rows), embedder=ReadyVectors(dim), topic="bench")
     for group in np.array_split(made.indices, SUMMARIES):
         made.set_summary(question(int(group[0])), group.tolist(), START)
+        made.set_personality("", group.tolist())
     return made

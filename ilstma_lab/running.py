@@ -124,7 +124,7 @@ class RunningTurn(ABC):
             dialogue = Dialogue(self.question, answer, self.at) if self.remember else None
             self.kind = kind_of_turn(self.question, self.answer, rests_on) if self.remember else None
             cites = [row.index for row in rests_on] if self.kind == "asked" else []
-            rows = repeated_rows(self.answer, self.question, self.rests_on, self.table) if holds else ()
+            rows = repeated_rows(self.answer, self.question, self.rests_on, self.table) if holds and self.remember else ()
             quotes = [row for row in rows if row not in cites]
             step.wrote["deferred"] = 0 if waits else len(self.table.waiting)
             self.row = self.table.close_turn(

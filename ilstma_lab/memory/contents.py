@@ -62,6 +62,7 @@ class Contents:
         self.profiled: set[int] = set()
         self.unprofiled: dict[int, None] = {}
         self.vectors = SummaryVectors()
+        self._by_kind: dict[str, tuple[Summary, ...]] = {}
 
     def text(self, at: int) -> str:
         """Return the text of the row at position `at`."""
@@ -166,6 +167,7 @@ class Contents:
         if note is not None:
             times, last = min(note.recall_times + 1, MOST_RECALLS), max(at, note.last_recall or at)
             self.summaries[number] = replace(note, recall_times=times, last_recall=last)
+            self._by_kind = {}
 
     def _on_untouch(self, event: dict[str, Any], columns: Columns) -> None:
         """Take back the recalls that one turn made: the log knows when each row was recalled before."""
@@ -277,6 +279,7 @@ class Contents:
 
     def _set_summary(self, summary: Summary) -> None:
         self.summaries[summary.number] = summary
+        self._by_kind = {}
         self.vectors.wait_for(summary.number)
         (self.stale.add if summary.stale else self.stale.discard)(summary.number)
 
@@ -294,7 +297,9 @@ class Contents:
 
     def of_kind(self, kind: str) -> tuple[Summary, ...]:
         """Return the summaries of one kind, oldest first."""
-        return tuple(summary for summary in self.summaries.values() if summary.kind == kind)
+        if kind not in self._by_kind:
+            self._by_kind[kind] = tuple(summary for summary in self.summaries.values() if summary.kind == kind)
+        return self._by_kind[kind]
 
     # -- snapshot --------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from ilstma_lab.memory.records import GROUP, Summary
 from ilstma_lab.memory.safely import uninterrupted
 from ilstma_lab.memory.storage import Stored, TableFile
 from ilstma_lab.memory.stored import recalls_of
+from ilstma_lab.memory.telling import forget_spoken
 from ilstma_lab.memory.values import LIMIT, named
 from ilstma_lab.memory.vectors import read_vectors, write_vectors
 from ilstma_lab.memory.withdrawal import withdrawn
@@ -408,6 +409,7 @@ class MemoryTable(ReadableTable):
         for keeper in list(self._keepers):  # without the table's lock: a lab that asks has its own, and waits for this one
             keeper.forget(texts)
         forget_words()
+        forget_spoken()
         with self._lock:
             del self._contents.old_texts[:count]
 

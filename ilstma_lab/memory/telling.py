@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 
 from ilstma_lab.models.sentences import CJK, STOPWORDS, content_words
 
@@ -33,7 +34,7 @@ class Telling:
         words = self.words & content_words(text)
         if not self.runs:
             return words
-        said = _said(_tokens(text))
+        said = _spoken(text)
         return words.union(run for run in self.runs if _said([run]) in said)
 
 
@@ -46,9 +47,11 @@ def may_hold(parts: Collection[str], text: str) -> bool:
 def _runs(text: str) -> Iterator[str]:
     found, words = _tokens(text), content_words(text)
     for least, fits in ((_LEAST_RUN, lambda token: token not in words), (_LEAST_ODD, _is_odd)):
-        for start in range(len(found) - least + 1):
-            if all(map(fits, found[start : start + least])):
-                yield " ".join(found[start : start + least])
+        fitting = 0
+        for end, token in enumerate(found, 1):
+            fitting = fitting + 1 if fits(token) else 0
+            if fitting >= least:
+                yield " ".join(found[end - least : end])
     for match in re.finditer(_PHRASE, text):
         phrase = _tokens(match[1] or match[2])
         if 1 < len(phrase) <= _MOST_PHRASE:
@@ -67,6 +70,16 @@ def _is_sign(token: str) -> bool:
 
 def _is_odd(token: str) -> bool:
     return len(token) == 1 and token not in STOPWORDS and not re.match(f"[{CJK}]", token)
+
+
+@lru_cache(maxsize=4096)
+def _spoken(text: str) -> str:
+    return _said(_tokens(text))
+
+
+def forget_spoken() -> None:
+    """Empty what is remembered of texts that answers were compared with."""
+    _spoken.cache_clear()
 
 
 def _said(tokens: Collection[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ilstma_lab.memory.columns import Columns
 from ilstma_lab.memory.telling import Telling, may_hold
-from ilstma_lab.models.sentences import content_words, language, saying, sentences
+from ilstma_lab.models.sentences import content_words, language, repeating, saying, sentences
 
 if TYPE_CHECKING:
     from ilstma_lab.memory.contents import Contents
@@ -42,7 +42,8 @@ def repeated_rows(answer: str, question: str, sources: Collection[Source], table
     for row, parts in _written_of(missing, sources, telling, table).items():
         if not held.get(row) and row in table and may_hold(parts, text := _text(row, table)):
             held[row] = parts & telling.held(text)
-    whole = {row for row, text in texts.items() if telling.words & content_words(text) and saying([text])(answer)}
+    repeats = repeating(answer)
+    whole = {row for row, text in texts.items() if not held[row] and telling.words & content_words(text) and repeats(text)}
     return tuple(sorted(whole.union(row for row, said in held.items() if said)))
 
 

@@ -102,13 +102,24 @@ def saying(texts: Iterable[str]) -> Callable[[str], bool]:
     >>> saying(["I keep the key under the mat. Yes."])('{"answer": "Yes: i keep\\\\n the key under\\\\n the mat"}')
     True
     """
-    known = tuple(_said(s) for text in texts for s in sentences(text) if _length(s) >= _TELLING_LENGTH)
+    known = tuple(sentence for text in texts for sentence in _telling(text))
 
     def says(text: str) -> bool:
         said = _said(text) if known else ""
         return any(sentence in said for sentence in known)
 
     return says
+
+
+def repeating(answer: str) -> Callable[[str], bool]:
+    """Return what tells whether `answer` holds a sentence of a text, as `saying` does the other way round."""
+    said = _said(answer)
+    return lambda text: any(sentence in said for sentence in _telling(text))
+
+
+@lru_cache(maxsize=4096)
+def _telling(text: str) -> tuple[str, ...]:
+    return tuple(_said(sentence) for sentence in sentences(text) if _length(sentence) >= _TELLING_LENGTH)
 
 
 def _said(text: str) -> str:
@@ -122,6 +133,7 @@ def _length(sentence: str) -> int:
 def forget_words() -> None:
     """Empty what is remembered of texts whose words were looked up."""
     content_words.cache_clear()
+    _telling.cache_clear()
 
 
 def _folded(text: str) -> str:
