@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ilstma_lab import cli_data, cli_prefetch, cli_referee, cli_systems
+from ilstma_lab.cli_files import check_places, figure_file, save
 from ilstma_lab.errors import FormatError, InputError
 from ilstma_lab.terminal import Progress, printable, say
 
@@ -44,7 +45,7 @@ def add_parser(commands: argparse._SubParsersAction) -> None:
     )
     retrieval.add_argument("--by-kind", action="store_true", help="also a table for each kind of question")
     retrieval.add_argument("--json", dest="json_file", metavar="FILE", help="write the figures to FILE")
-    retrieval.add_argument("--plot", type=_figure_file, metavar="FILE", help="draw them: FILE.html, or FILE.json for plotly")
+    retrieval.add_argument("--plot", type=figure_file, metavar="FILE", help="draw them: FILE.html, or FILE.json for plotly")
     retrieval.set_defaults(run=run)
     cli_referee.add_parser(parts)
     cli_prefetch.add_parser(parts)
@@ -116,21 +117,6 @@ def _write(args: Namespace, comparisons: Sequence[Comparison]) -> None:
         save(args.plot, page(figure) if args.plot.endswith(".html") else figure.to_json())
 
 
-def save(path: str, text: str) -> None:
-    """Write `text` to `path`. Raises InputError where that cannot be done."""
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}): give another place") from None
-
-
-def check_places(*paths: str | None) -> None:
-    """Raise InputError where a folder is missing: measuring takes minutes, so that is said before."""
-    for path in filter(None, paths):
-        if not Path(path).parent.is_dir():
-            raise InputError(f"{path} cannot be written: there is no folder {Path(path).parent}")
-
-
 def config_of(given: str) -> Config:
     """Return a preset by its name, or the config that a JSON file holds. Raises InputError, FormatError."""
     from ilstma_lab.config import Config
@@ -146,9 +132,3 @@ def config_of(given: str) -> Config:
         raise InputError(f"--config {given}: {error.strerror}; give one of {', '.join(_PRESETS)}, or a JSON file") from None
     except (ValueError, TypeError) as error:
         raise FormatError(f"--config {given} holds no config: {error}") from None
-
-
-def _figure_file(text: str) -> str:
-    if not text.endswith((".html", ".json")):
-        raise argparse.ArgumentTypeError(f"FILE.html or FILE.json is needed (got {text!r})")
-    return text

@@ -50,7 +50,7 @@ def run(args: Namespace) -> int:
     """Print a table for each data set."""
     import pandas as pd
 
-    from ilstma_lab.cli_evaluate import check_places
+    from ilstma_lab.cli_files import check_places
     from ilstma_lab.evaluation.datasets import load_dataset
     from ilstma_lab.evaluation.prefetch_report import compare_policies
     from ilstma_lab.evaluation.workload import with_retrieval, workload_of

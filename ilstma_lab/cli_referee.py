@@ -37,7 +37,8 @@ def add_parser(parts: argparse._SubParsersAction) -> None:
 
 def run(args: Namespace) -> int:
     """Print a report for each data set and config, and write what was asked for."""
-    from ilstma_lab.cli_evaluate import check_places, config_of, datasets, save
+    from ilstma_lab.cli_evaluate import config_of, datasets
+    from ilstma_lab.cli_files import check_places, save
     from ilstma_lab.evaluation.referee import evaluate_referee
     from ilstma_lab.evaluation.retrieval import embed_once
 

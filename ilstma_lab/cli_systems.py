@@ -6,10 +6,10 @@ import argparse
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from ilstma_lab.cli_files import check_places, figure_file, save
 from ilstma_lab.errors import InputError
 from ilstma_lab.terminal import Progress, printable, say
 
@@ -62,7 +62,7 @@ def add_parser(parts: argparse._SubParsersAction) -> None:
     systems.add_argument("--html", metavar="FILE", help="write the tables as a page to FILE")
     systems.add_argument(
         "--plot",
-        type=_figure_file,
+        type=figure_file,
         metavar="FILE",
         help="draw accuracy with bands (retrieve where too few answers are graded): FILE.html, or FILE.json for plotly",
     )
@@ -71,14 +71,12 @@ def add_parser(parts: argparse._SubParsersAction) -> None:
 
 def run(args: Namespace) -> int:
     """Print the tables of each data set, and write what was asked for."""
-    from ilstma_lab.cli_evaluate import check_places, datasets
+    from ilstma_lab.cli_evaluate import datasets
     from ilstma_lab.evaluation.asking import try_out
     from ilstma_lab.evaluation.lineup import lineup, named_in
     from ilstma_lab.models import offline
 
-    places = args.json_file, args.html, args.plot, args.store
-    check_places(*places)
-    _check_no_folder(places)
+    check_places(args.json_file, args.html, args.plot, args.store)
     if args.base_url and not args.model:
         raise InputError("--base-url needs --model: name the language model to ask there")
     systems = lineup(_names(args.systems), yardsticks=not args.no_yardsticks)
@@ -154,7 +152,6 @@ def _bench(
 
 
 def _write(args: Namespace, benches: list[Bench]) -> None:
-    from ilstma_lab.cli_evaluate import save
 
     if args.json_file:
         figures = [bench.to_dict(by_kind=args.by_kind) for bench in benches]
@@ -175,18 +172,6 @@ def _write(args: Namespace, benches: list[Bench]) -> None:
 def _say_below(note: str) -> None:
     """Print a line to stderr, on a terminal below that of the progress."""
     say(f"\n{note}" if sys.stderr.isatty() else note)
-
-
-def _check_no_folder(places: Iterable[str | None]) -> None:
-    for place in filter(None, places):
-        if Path(place).is_dir():
-            raise InputError(f"{place} is a folder: give the name of a file in it")
-
-
-def _figure_file(text: str) -> str:
-    if not text.endswith((".html", ".json")):
-        raise argparse.ArgumentTypeError(f"FILE.html or FILE.json is needed (got {text!r})")
-    return text
 
 
 def _names(given: str) -> list[str]:

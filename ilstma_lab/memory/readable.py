@@ -17,7 +17,7 @@ from ilstma_lab.memory.contents import Contents
 from ilstma_lab.memory.entry import Kind, MemoryEntry, from_microseconds, to_instant, to_microseconds
 from ilstma_lab.memory.records import GROUP, RecallRecord, Summary
 from ilstma_lab.memory.storage import TableFile
-from ilstma_lab.memory.withdrawal import PERSONALITY, Source, summary_name, withdrawn
+from ilstma_lab.memory.withdrawal import PERSONALITY, Source, summary_number, withdrawn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,8 +227,8 @@ class ReadableTable:
         """Return a text that was written of rows, by its name in `withdrawn`, and these rows; "" and () for another name."""
         if name == PERSONALITY:
             return self._contents.personality, self._contents.profiled
-        found = (one for one in self._contents.summaries.values() if summary_name(one.number) == name)
-        return next(((one.text, one.rows) for one in found), ("", ()))
+        found = self._contents.summaries.get(summary_number(name))
+        return (found.text, found.rows) if found else ("", ())
 
     def summary_vectors(self) -> np.ndarray:
         """Return the summaries' vectors, shape (number of summaries, dim), of length 1."""

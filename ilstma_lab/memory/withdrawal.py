@@ -29,6 +29,12 @@ def summary_name(number: int) -> str:
     return f"summary {number}"
 
 
+def summary_number(name: str) -> int | None:
+    """Return the number in a name that `summary_name` gave, None for another name."""
+    head, _, number = name.partition(" ")
+    return int(number) if head == "summary" else None
+
+
 def repeated_rows(answer: str, question: str, sources: Collection[Source], table: MemoryTable) -> tuple[int, ...]:
     """Return the rows among `sources`, or that these were written of, that say what `answer` does and `question` does not.
 

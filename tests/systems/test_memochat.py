@@ -16,46 +16,25 @@ from ilstma_lab import Dialogue, ManualClock, MemoryTable
 from ilstma_lab.errors import ModelError
 from ilstma_lab.evaluation.datasets import DATA_VARIABLE, load_dataset, load_topic
 from ilstma_lab.models import endpoint, offline
-from ilstma_lab.models.call import Call
 from ilstma_lab.models.embedders import HashedEmbedder
-from ilstma_lab.models.prompted import PromptedResponder
-from ilstma_lab.models.stream import Stream
 from ilstma_lab.systems.memochat import MemoChat, MemoChatSettings
 from ilstma_lab.systems.memochat.memo import MEMO, summary_of, topic_of
 from tests.models.stand_in import KEY, HttpEndpoint
 from tests.stubs import DAY_0, THINGS, table_of
+from tests.systems import scripted
 
 EMBEDDER = HashedEmbedder(dim=256)
 LATER = DAY_0 + timedelta(days=40)
 
 
-class Chat:
-    """A chat model that replies by purpose, with a text, an exception, or what a function makes of the prompt."""
-
-    model = "scripted"
+class Chat(scripted.Chat):
+    """A scripted chat model that keeps to MemoChat's purposes."""
 
     def __init__(self, *, write=None, pick='{"reason": "", "picks": [0]}', answer="I see."):
-        self.replies = {"write memo": write or each_its_own, "pick memo": pick, "answer": answer}
-        self.asked: list[tuple[str, str]] = []
-
-    def complete(self, messages, *, purpose, schema=None, on_piece=None):
-        self.asked.append((purpose, messages[1][1]))
-        reply = self.replies[purpose]
-        reply = reply(messages[1][1]) if callable(reply) else reply
-        if isinstance(reply, BaseException):
-            raise reply
-        return Call(purpose, self.model, messages, reply)
-
-    def stream(self, messages, *, purpose):
-        def pieces():
-            call = self.complete(messages, purpose=purpose)
-            yield call.reply
-            return call
-
-        return Stream(pieces())
+        super().__init__({"write memo": write or each_its_own, "pick memo": pick, "answer": answer})
 
     def prompts(self, purpose):
-        return [prompt for asked, prompt in self.asked if asked == purpose]
+        return [messages[1][1] for messages in self.of(purpose)]
 
 
 def numbers(prompt):
@@ -72,16 +51,14 @@ def memos(*ranges):
     return json.dumps({"memos": [{"topic": t, "summary": f"on {t}", "start": s, "end": e} for t, s, e in ranges]})
 
 
-def each_its_own(prompt):
+def each_its_own(messages):
     """Ranges of one dialogue each, called by the number in the prompt."""
-    return memos(*((f"topic {n}", n, n) for n in numbers(prompt)))
+    return memos(*((f"topic {n}", n, n) for n in numbers(messages[1][1])))
 
 
 def lab_of(rows=0, chat=None, **settings):
     table = table_of(rows, dim=256) if isinstance(rows, int) else rows
-    models = offline(EMBEDDER)
-    if chat:
-        models = replace(models, name="scripted", responder=PromptedResponder(chat), chat=chat)
+    models = scripted.endpoint(chat, EMBEDDER) if chat else offline(EMBEDDER)
     return MemoChat(table, MemoChatSettings(**settings), models=models, clock=ManualClock(LATER))
 
 
@@ -259,7 +236,7 @@ def test_an_unreadable_pick_takes_none_and_says_so():
 
 
 def test_a_dialogue_that_changes_while_the_model_thinks_is_not_filed_as_it_was():
-    def meddling(prompt):
+    def meddling(messages):
         lab.table.edit(1, user="Something else.")
         return memos(("all", 1, 4))
 
@@ -273,7 +250,7 @@ def test_a_dialogue_that_changes_while_the_model_thinks_is_not_filed_as_it_was()
 def test_over_http_each_part_asks_for_its_own_form_of_reply(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with HttpEndpoint().running() as server:
-        server.play("write_memo", each_its_own("  [1]\n  [2]\n  [3]\n  [4]"))
+        server.play("write_memo", memos(*((f"topic {n}", n, n) for n in range(1, 5))))
         server.play("pick_memo", '{"reason": "it says so", "picks": [2]}')
         models = replace(endpoint("m", base_url=server.base_url), embedder=EMBEDDER)
         turn = MemoChat(table_of(5, dim=256), models=models, clock=ManualClock(LATER)).ask("Which bakery?")
@@ -295,7 +272,7 @@ def test_a_deleted_row_leaves_every_prompt_and_its_memo_is_written_anew_of_the_r
     turn = lab.ask("Which violin?", remember=False)
     assert memo(lab) == [("three", (0, 1, 3)), ("all", (4, 5, 6, 7))]
     assert turn.recalled == (0, 1, 3)
-    assert not any("violin lessons" in prompt for _, prompt in chat.asked[2:])
+    assert not any("violin lessons" in messages[1][1] for _, messages in chat.asked[2:])
     assert [note.rows for note in lab.table.notes(MEMO) if note.stale] == []
     for row in (0, 1, 3):
         lab.table.delete(row)
@@ -375,7 +352,7 @@ def test_whatever_happens_every_row_is_recent_or_in_one_memo_and_nothing_deleted
             lab = lab.fork()
         filed = [row for _, rows in memo(lab) for row in rows]
         assert sorted(filed + lab.memo.recent) == lab.table.indices.tolist()
-        assert not any(text in prompt for _, prompt in chat.asked[seen:] for text in gone)
+        assert not any(text in messages[1][1] for _, messages in chat.asked[seen:] for text in gone)
 
 
 def test_notes_and_personality_of_other_systems_are_left_alone():
